@@ -1,0 +1,1 @@
+"""The few grammars a tool call's body may be written in."""

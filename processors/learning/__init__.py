@@ -1,0 +1,1 @@
+"""Failures → patterns: found, proven, released with care."""

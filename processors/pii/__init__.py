@@ -1,0 +1,1 @@
+"""Text → places of personal data and secrets in it."""

@@ -1,0 +1,1 @@
+"""Reasoning text → typed steps, links and gaps."""

@@ -1,0 +1,1 @@
+"""Damaged argument text → arguments that fit the tool's schema, or a refusal that says why."""

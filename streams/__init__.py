@@ -1,0 +1,1 @@
+"""Where it runs: workers, engines, registry, sink, command line."""
