@@ -1,0 +1,120 @@
+"""Environment or file → one frozen Settings: addresses and sizes. Nothing else reads the environment.
+
+Each field may be set by the environment variable `HERMES_<FIELD>` (addresses also by their usual names, see `NAMES`)
+or in a TOML file named by `HERMES_CONFIG`; the environment wins. An unknown key or a wrong value is a ConfigError that
+names the place and the key.
+"""
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+
+class ConfigError(ValueError):
+    """Configuration is wrong; the message names the place and the key. Exit code 2."""
+
+
+class ServerAwayError(RuntimeError):
+    """A server that is needed does not answer; the message names it and its address. Exit code 3."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Where the engines are and how large things may get."""
+
+    kafka_bootstrap: str = "127.0.0.1:9092"
+    """Comma-separated `host:port` of brokers."""
+    kafka_security: str = ""
+    """TOML file with SASL/TLS options for the Kafka client; empty: plain text."""
+    redis_url: str = "redis://127.0.0.1:6379/0"
+    """`redis://` or `rediss://` (TLS), user and password included."""
+    clickhouse_dsn: str = "http://127.0.0.1:8123/hermes"
+    """`http(s)://user:password@host:port/database`, or `chdb:///path/to/data` for the embedded engine."""
+    topic_prefix: str = ""
+    """Put before each topic name, so that several pipelines share one cluster."""
+    topics_file: str = ""
+    """A topics.yaml of one's own; empty: the shipped one."""
+    data_dir: str = ".hermes-streams"
+    """Where embedded engines keep the registry and ClickHouse data, and keys lie."""
+    group_prefix: str = "hermes"
+    """Consumer groups are `<prefix>.<stages>`."""
+    batch_records_max: int = 5_000
+    """Most records of one poll: about 20 ms of work, so heartbeats and shutdown are never far away."""
+    stream_idle_s_max: float = 300.0
+    """A stream without a token for this long is closed as truncated: longer than any model server's own timeout."""
+    streams_open_max: int = 200_000
+    """Most streams open in one worker; beyond it the one idle for longest is closed as truncated."""
+    session_timeout_ms: int = 10_000
+    """Kafka session timeout: a killed worker's partitions move on after this time."""
+    server_away_s_max: float = 300.0
+    """How long a worker waits in place for a server before it exits non-zero."""
+
+
+NAMES = {
+    "kafka_bootstrap": "KAFKA_BOOTSTRAP",
+    "redis_url": "REDIS_URL",
+    "clickhouse_dsn": "CLICKHOUSE_DSN",
+}
+"""Environment names that are usual for an address; all others are `HERMES_<FIELD>`."""
+
+
+def variable(field: str) -> str:
+    """Name of the environment variable that sets a field."""
+    return NAMES.get(field, f"HERMES_{field.upper()}")
+
+
+def load(environment: Mapping[str, str] | None = None) -> Settings:
+    """Settings from the environment over the file named by HERMES_CONFIG; raises ConfigError."""
+    environment = os.environ if environment is None else environment
+    given: dict[str, object] = {}
+    kinds = {field.name: type(field.default) for field in fields(Settings)}
+    if path := environment.get("HERMES_CONFIG"):
+        given |= _from_file(Path(path), kinds)
+    for name, kind in kinds.items():
+        if (text := environment.get(variable(name))) is not None:
+            given[name] = _typed(text, kind, variable(name))
+    settings = Settings(**given)  # type: ignore[arg-type]  # each value was made by its field's own type
+    for name, kind in kinds.items():
+        if kind is not str and not getattr(settings, name) > 0:
+            raise ConfigError(f"{variable(name)}: must be greater than 0")
+    return settings
+
+
+def environment_of(settings: Settings) -> dict[str, str]:
+    """The variables that give a child process the same settings."""
+    return {variable(field.name): str(getattr(settings, field.name)) for field in fields(settings)}
+
+
+def shown(settings: Settings) -> dict[str, object]:
+    """Fields for people to read: passwords in addresses are replaced by `***`."""
+    return {field.name: _without_password(getattr(settings, field.name)) for field in fields(settings)}
+
+
+def _from_file(path: Path, kinds: Mapping[str, type]) -> dict[str, object]:
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"HERMES_CONFIG: {path}: {error}") from error
+    if unknown := sorted(table.keys() - kinds.keys()):
+        raise ConfigError(f"{path}: unknown key {unknown[0]!r}; known are {', '.join(sorted(kinds))}")
+    return {key: _typed(str(value), kinds[key], f"{path}: {key}") for key, value in table.items()}
+
+
+def _typed(text: str, kind: type, place: str) -> object:
+    try:
+        return kind(text)
+    except ValueError:
+        raise ConfigError(f"{place}: {text!r} is not of type {kind.__name__}") from None
+
+
+def _without_password(value: object) -> object:
+    if not isinstance(value, str) or "://" not in value:
+        return value
+    parts = urlsplit(value)
+    if parts.password is None:
+        return value
+    host = parts.netloc.rpartition("@")[2]
+    return urlunsplit(parts._replace(netloc=f"{parts.username or ''}:***@{host}"))

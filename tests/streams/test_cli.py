@@ -1,0 +1,38 @@
+"""The program's frame: exit codes and help."""
+
+import json
+
+import pytest
+
+from streams.cli.app import main
+
+
+def code_of(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as leaving:
+        main(arguments)
+    return leaving.value.code or 0
+
+
+def test_help_names_the_groups(capsys) -> None:
+    assert code_of("--help") == 0
+    assert "config" in capsys.readouterr().out
+
+
+def test_unknown_command_is_a_usage_error(capsys) -> None:
+    assert code_of("nonsense") == 2
+    assert "nonsense" in capsys.readouterr().err
+
+
+def test_wrong_setting_names_variable_and_value(monkeypatch, capsys) -> None:
+    monkeypatch.setenv("HERMES_BATCH_RECORDS_MAX", "many")
+    assert code_of("config", "show") == 2
+    assert "HERMES_BATCH_RECORDS_MAX: 'many'" in capsys.readouterr().err
+
+
+def test_settings_are_shown_without_passwords(monkeypatch, capsys) -> None:
+    monkeypatch.setenv("REDIS_URL", "redis://me:secret@localhost:1/0")
+    assert code_of("config", "show", "--json") == 0
+    rows = {row["setting"]: row for row in map(json.loads, capsys.readouterr().out.splitlines())}
+    assert rows["redis_url"] == {
+        "setting": "redis_url", "value": "redis://me:***@localhost:1/0", "variable": "REDIS_URL",
+    }  # fmt: skip
