@@ -1,0 +1,1 @@
+"""The tools of a stream: their names, their index, what a call's arguments are by their schema."""

@@ -1,0 +1,61 @@
+"""The tools that a stream may call: those given with it, in front of those of the registry.
+
+A schema given with a stream overrides the registry's of the same name. The registry's box is built once for a
+snapshot and shared; a stream's own few tools cost a dict. The index for near names is only built when a name is
+unknown.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from processors.match_tool import Match, ToolIndex
+from schemas.jsonvalue import Json, JsonObject
+
+NAME_CHARS_MAX = 256
+"""Longest tool name read: providers allow 64."""
+
+
+def function_of(tool: Json) -> JsonObject | None:
+    """The `{"name", "description", "parameters"}` of a tool in OpenAI form, bare or wrapped; None if it is not one."""
+    if not isinstance(tool, dict):
+        return None
+    function = tool.get("function", tool)
+    if not isinstance(function, dict):
+        return None
+    name = function.get("name")
+    return function if isinstance(name, str) and 0 < len(name) <= NAME_CHARS_MAX else None
+
+
+class Toolbox:
+    """Tools by name, and a second box behind for the names that this one lacks."""
+
+    def __init__(self, tools: Iterable[Json] = (), behind: "Toolbox | None" = None) -> None:
+        self._tools = {found["name"]: found for tool in tools if (found := function_of(tool))}
+        self._behind = behind
+        self._index: ToolIndex | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self._tools) or bool(self._behind)
+
+    def names(self) -> Iterator[str]:
+        """All names, the stream's own first."""
+        yield from self._tools
+        if self._behind:
+            yield from (name for name in self._behind.names() if name not in self._tools)
+
+    def get(self, name: str) -> JsonObject | None:
+        """The tool of exactly this name."""
+        return self._tools.get(name) or (self._behind.get(name) if self._behind else None)
+
+    def match(self, name: str, arguments: JsonObject | None = None) -> Match:
+        """The tool that an unknown name means, if one is near enough; candidates in any case."""
+        own = self._own_index().match(name, arguments) if self._tools else Match()
+        if own.tool or not self._behind:
+            return own
+        behind = self._behind.match(name, arguments)
+        both = sorted((*own.candidates, *behind.candidates), key=lambda candidate: -candidate.score)
+        return Match(tool=behind.tool, confidence=behind.confidence, candidates=tuple(both[:3]))
+
+    def _own_index(self) -> ToolIndex:
+        if self._index is None:
+            self._index = ToolIndex(self._tools.values())
+        return self._index

@@ -1,0 +1,251 @@
+"""The tool stage: statuses, names, links, failures."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from processors.limits import Limits
+from processors.tool import ToolOptions, ToolStage
+from processors.tools.toolbox import Toolbox
+from schemas.failure import Failure, FailureCode
+from schemas.reasoning import Label, Node, ReasoningStep
+from schemas.segment import CallDraft, Closed, Opened, Param, Segment, SegmentKind
+from schemas.token import Meta
+from schemas.toolcall import CallStatus, ToolCall
+from schemas.wire import decode, encode
+
+WEATHER = {
+    "type": "function",
+    "function": {
+        "name": "get_weather",
+        "description": "Weather of a city",
+        "parameters": {
+            "type": "object",
+            "properties": {"city": {"type": "string"}, "days": {"type": "integer"}, "fields": {"type": "array"}},
+            "required": ["city"],
+        },
+    },
+}
+MAIL = {"name": "send_email", "description": "Send an e-mail", "parameters": {"type": "object", "properties": {}}}
+
+
+def call(start, name="get_weather", text="…", **draft) -> Segment:
+    if not {"value", "params", "arguments_text"} & set(draft):
+        draft["value"] = {"city": "Oslo"}
+    return Segment(
+        stream_id="s",
+        order=start // 10,
+        kind=SegmentKind.TOOL_CALL,
+        text=text,
+        span=(start, start + 9),
+        call=CallDraft(dialect="json_object", name=name, **draft),
+    )
+
+
+def response(start, text="Here you are.") -> Segment:
+    return Segment(stream_id="s", order=start // 10, kind=SegmentKind.RESPONSE, text=text, span=(start, start + 9))
+
+
+def node(start, label=Label.SELF_CORRECTION) -> Node:
+    span = (start, start + 9)
+    return Node(
+        stream_id="s", id=f"rn_{start}", type=label, confidence=0.9, text="Wait.", order=start // 10, span=span,
+        steps=(ReasoningStep(type=label, confidence=0.9, span=span),),
+    )  # fmt: skip
+
+
+def run(*events, tools=(WEATHER, MAIL), options=None):
+    stage = ToolStage(Toolbox(tools), options)
+    given_out = [out for event in events for out in stage.feed(event)]
+    return given_out + list(stage.close())
+
+
+def calls(*events, **given_with):
+    """The last state of each call, by id."""
+    return {out.id: out for out in run(*events, **given_with) if isinstance(out, ToolCall)}
+
+
+STATUSES = [
+    ("as registered", call(0), CallStatus.OK, "get_weather", {"city": "Oslo"}),
+    ("namespace of a harness", call(0, "functions.get_weather"), CallStatus.OK, "get_weather", {"city": "Oslo"}),
+    ("other case", call(0, "getWeather"), CallStatus.RENAMED, "get_weather", {"city": "Oslo"}),
+    ("typing error", call(0, "get_wether"), CallStatus.RENAMED, "get_weather", {"city": "Oslo"}),
+    ("no such tool", call(0, "launch_rocket"), CallStatus.UNKNOWN_TOOL, "launch_rocket", None),
+    ("required parameter missing", call(0, value={"days": 1}), CallStatus.REFUSED, "get_weather", None),
+    ("cut off", call(0, complete=False), CallStatus.TRUNCATED, "get_weather", None),
+    ("no grammar reads it", replace(call(0), call=None), CallStatus.UNPARSEABLE, None, None),
+    ("no name", call(0, None), CallStatus.UNPARSEABLE, None, None),
+    ("name only", call(0, value=None), CallStatus.UNPARSEABLE, "get_weather", None),
+    (
+        "parameters typed by the schema",
+        call(0, params=(Param(key="city", value="北京"), Param(key="days", value="3"))),
+        CallStatus.OK,
+        "get_weather",
+        {"city": "北京", "days": 3},
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("segment", "status", "name", "arguments"), [row[1:] for row in STATUSES], ids=[row[0] for row in STATUSES]
+)
+def test_each_call_gets_its_status(segment, status, name, arguments) -> None:
+    out = calls(segment)["call_0"]
+    assert (out.status, out.name, out.requested_name) == (status, name, segment.call.name if segment.call else None)
+    if arguments is not None or status is not CallStatus.REFUSED:
+        assert out.arguments == arguments
+    assert out.raw == segment.text
+    assert (out.span, out.order) == (segment.span, segment.order)
+
+
+FAILURES = [
+    (call(0, "launch_rocket"), FailureCode.UNKNOWN_TOOL),
+    (call(0, value={"days": 1}), FailureCode.REFUSED_CALL),
+    (call(0, complete=False), FailureCode.TRUNCATED_CALL),
+    (replace(call(0), call=None), FailureCode.UNPARSEABLE_CALL),
+    (replace(call(0), repairs=("missing_close",)), FailureCode.REPAIRED),
+]
+
+
+@pytest.mark.parametrize(("segment", "code"), FAILURES, ids=[code for _, code in FAILURES])
+def test_a_call_that_needed_something_leaves_a_failure_before_it(segment, code) -> None:
+    failure, out = run(segment)
+    assert isinstance(failure, Failure)
+    assert isinstance(out, ToolCall)
+    assert failure.code is code
+    assert failure.context["tools"] == ["get_weather", "send_email"]
+
+
+def test_a_good_call_leaves_no_failure() -> None:
+    assert [type(out) for out in run(call(0))] == [ToolCall]
+
+
+def test_without_tools_any_well_formed_call_has_its_own_name() -> None:
+    out = calls(call(0, "anything", params=(Param(key="n", value="5"), Param(key="o", value='{"a": 1}'))), tools=())
+    assert out["call_0"].status is CallStatus.OK
+    assert (out["call_0"].name, out["call_0"].arguments) == ("anything", {"n": "5", "o": {"a": 1}})
+
+
+def test_a_learned_format_can_only_call_registered_tools() -> None:
+    learned = ToolOptions(learned_formats=frozenset({"learned_1"}))
+    segment = replace(call(0, "anything"), format="learned_1")
+    assert calls(segment, tools=(), options=learned)["call_0"].status is CallStatus.UNKNOWN_TOOL
+    known = replace(call(0), format="learned_1")
+    assert calls(known, options=learned)["call_0"].status is CallStatus.OK
+
+
+def test_tools_given_with_the_stream_override_the_registry() -> None:
+    own = {"name": "get_weather", "parameters": {"type": "object", "properties": {"place": {"type": "string"}}}}
+    opened = Opened(stream_id="s", meta=Meta(tools=({"type": "function", "function": own},)))
+    out = calls(opened, call(20, value={"place": "Oslo"}), call(30, "send_email", value={}))
+    assert [found.status for found in out.values()] == [CallStatus.OK, CallStatus.OK]
+
+
+def test_a_learned_alias_goes_before_likeness() -> None:
+    options = ToolOptions(aliases={"天气": "get_weather"})
+    out = calls(call(0, "天气"), options=options)["call_0"]
+    assert (out.status, out.name, out.warnings[0].code) == (CallStatus.RENAMED, "get_weather", "renamed")
+    assert out.confidence < 1
+
+
+def test_unknown_names_come_with_candidates() -> None:
+    out = calls(call(0, "weather_lookup"))["call_0"]
+    assert out.status is CallStatus.UNKNOWN_TOOL
+    assert out.warnings[0].candidates[0]["name"] == "get_weather"
+    assert 0 < out.warnings[0].candidates[0]["score"] < 1
+
+
+def test_ids_of_the_model_are_kept_while_they_are_unique() -> None:
+    events = [call(0, call_id="a"), call(10, call_id="a"), call(20, call_id="call_3"), call(30), call(40, call_id="")]
+    assert list(calls(*events)) == ["a", "call_1", "call_3", "call_3_", "call_4"]
+
+
+def test_equal_calls_of_one_list_are_kept() -> None:
+    out = calls(call(0), call(10), response(20, "\n"), call(30))
+    assert [found.duplicate_of for found in out.values()] == [None, None, None]
+
+
+def test_an_equal_call_after_an_answer_is_a_duplicate() -> None:
+    spaced = call(20, value={"days": 2, "city": "Oslo"})
+    out = calls(call(0, value={"city": "Oslo", "days": 2}), response(10), spaced)
+    assert out["call_1"].duplicate_of == "call_0"
+    assert out["call_1"].status is CallStatus.OK
+    assert out["call_0"].duplicate_of is None
+
+
+def test_another_call_after_an_answer_is_none() -> None:
+    out = calls(call(0), response(10), call(20, value={"city": "奥斯陆"}))
+    assert [found.duplicate_of for found in out.values()] == [None, None]
+
+
+@pytest.mark.parametrize("city", ["Oslo", "奥斯陆"])
+def test_a_call_after_a_self_correction_supersedes(city) -> None:
+    out = calls(call(0), node(10), call(20, value={"city": city}))
+    assert (out["call_0"].superseded_by, out["call_0"].status) == ("call_1", CallStatus.REFUSED)
+    assert (out["call_1"].status, out["call_1"].duplicate_of, out["call_1"].superseded_by) == (
+        CallStatus.OK,
+        None,
+        None,
+    )
+
+
+def test_the_most_alike_call_is_superseded() -> None:
+    two = [call(0, value={"city": "Oslo", "days": 1}), call(10, value={"city": "Rom", "days": 2})]
+    out = calls(*two, node(20), call(30, value={"city": "Oslo", "days": 9}))
+    assert [found.superseded_by for found in out.values()] == ["call_2", None, None]
+
+
+def test_other_reasoning_supersedes_nothing() -> None:
+    out = calls(call(0), node(10, Label.PLANNING), call(20, value={"city": "Rom"}))
+    assert [found.superseded_by for found in out.values()] == [None, None]
+
+
+def test_a_correction_that_is_told_late_still_counts() -> None:
+    closed = Closed(stream_id="s", chars=30, tokens=3)
+    in_order = calls(call(0), node(10), call(20), closed)
+    late = calls(call(0), call(20), node(10), closed)
+    assert in_order == late
+
+
+def test_more_calls_than_the_limit_are_response() -> None:
+    out = run(call(0), call(10), options=ToolOptions(limits=replace(Limits(), calls_max=1)))
+    assert [getattr(event, "code", None) or event.schema for event in out] == ["call/1", "too_many_calls", "segment/1"]
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=8,
+)
+DRAFTS = st.builds(
+    CallDraft,
+    dialect=st.just("json_object"),
+    name=st.none()
+    | st.sampled_from(["get_weather", "functions.", "()", "获取天气", "send-email"])
+    | st.text(max_size=40),
+    call_id=st.none() | st.text(max_size=5),
+    value=VALUES,
+    params=st.none() | st.lists(st.builds(Param, key=st.text(max_size=9), value=st.text(max_size=30))).map(tuple),
+    arguments_text=st.none() | st.text(max_size=60),
+    complete=st.booleans(),
+)
+EVENTS = st.lists(
+    st.one_of(
+        DRAFTS.map(lambda draft: lambda at: replace(call(at), call=draft)),
+        st.sampled_from(list(Label)).map(lambda label: lambda at: node(at, label)),
+        st.text(max_size=5).map(lambda text: lambda at: response(at, text)),
+    ),
+    max_size=8,
+)
+
+
+@given(EVENTS, st.lists(VALUES, max_size=2))
+def test_nothing_raises_and_every_call_comes_out_once(makers, odd_tools) -> None:
+    events = [make(10 * place) for place, make in enumerate(makers)]
+    out = run(*events, tools=(WEATHER, *odd_tools))
+    segments = [event for event in events if isinstance(event, Segment) and event.kind is SegmentKind.TOOL_CALL]
+    last = {event.order: event for event in out if isinstance(event, ToolCall)}
+    assert list(last) == [segment.order for segment in segments]
+    assert all(decode(encode(event)) for event in out)
