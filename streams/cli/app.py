@@ -11,11 +11,12 @@ from typing import Annotated
 
 import typer
 
-from streams.cli import configuration
+from streams.cli import configuration, topics
 from streams.settings import ConfigError, ServerAwayError
 
 GROUPS = (
     configuration,
+    topics,
 )  # fmt: skip
 """Modules with a `register(app)`: one for each group of commands, one line each."""
 
