@@ -1,0 +1,79 @@
+"""Entries as they are + a wish → the change that makes it so; what every registry offers, in Redis or in a file."""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Protocol
+
+from processors.snapshot import Snapshot, key_of, snapshot_of
+from schemas.pattern import Evidence, Pattern, PatternState
+from schemas.wire import encode
+from streams.settings import ConfigError
+
+ENTRIES_MAX = 100_000
+RECORD_BYTES_MAX = 256_000
+"""Longest record: a tool schema of 10,000 words."""
+RETRIES_MAX = 20
+"""How often a change is decided anew because another writer came first; each loss means that the other one won."""
+
+
+class StaleChangeError(RuntimeError):
+    """Another writer changed an entry first: read the snapshot again and decide anew. Names the entry."""
+
+
+class Registry(Protocol):
+    """Where patterns are kept: in Redis for a running system, in a file for batch commands."""
+
+    async def snapshot(self) -> Snapshot:
+        """All entries as they are now."""
+        ...
+
+    async def publish(self, changes: Sequence[Pattern]) -> tuple[Pattern, ...]:
+        """Make one change; each record's `version` is the one its writer saw, plus 1. Gives the records as stored."""
+        ...
+
+    async def records(self) -> tuple[Pattern, ...]:
+        """Each record ever written, oldest first."""
+        ...
+
+
+async def edit(registry: Registry, decide: Callable[[Snapshot], Sequence[Pattern]]) -> tuple[Pattern, ...]:
+    """Make the change that `decide` wants of the entries as they are; decided anew if another writer came first."""
+    for _ in range(RETRIES_MAX):
+        changes = decide(await registry.snapshot())
+        if not changes:
+            return ()
+        with suppress(StaleChangeError):
+            return await registry.publish(changes)
+    raise StaleChangeError("every try")
+
+
+def following(snapshot: Snapshot, pattern: Pattern) -> Pattern:
+    """The pattern as the next version of its entry."""
+    known = snapshot.entries.get(key_of(pattern))
+    return replace(pattern, version=known.version + 1 if known else 1)
+
+
+def back_to(version: int, records: Sequence[Pattern], now: Snapshot) -> tuple[Pattern, ...]:
+    """The change that makes the entries what they were at a registry version; what came later is retired."""
+    then = snapshot_of((record for record in records if record.registry_version <= version), version)
+    changes = []
+    for key, entry in now.entries.items():
+        if entry.registry_version > version:
+            target = then.entries.get(key) or replace(entry, state=PatternState.RETIRED)
+            step = Evidence(step="rollback", data={"to": version, "from": now.version})
+            changes.append(replace(target, version=entry.version + 1, evidence=(*target.evidence, step)))
+    return tuple(changes)
+
+
+def stamped(changes: Sequence[Pattern], version: int) -> tuple[Pattern, ...]:
+    if len({key_of(record) for record in changes}) < len(changes):
+        raise ConfigError("registry: one change holds an entry twice")
+    return tuple(replace(record, registry_version=version) for record in changes)
+
+
+def as_bytes(record: Pattern) -> bytes:
+    data = encode(record)
+    if len(data) > RECORD_BYTES_MAX:
+        raise ConfigError(f"registry: {key_of(record)} has {len(data)} bytes, more than {RECORD_BYTES_MAX}")
+    return data
