@@ -1,0 +1,208 @@
+"""Address → ClickHouse or chDB handles: one that writes, one that can only read. No other module opens a client.
+
+chDB lives in this process and lets only one process open its path; several handles in that process are fine, and each
+serves one query at a time, so the reader keeps a few. A reader's handle has `readonly = 1` set last: from then on no
+query can raise its own limits, write, or reach files and addresses through table functions.
+"""
+
+import re
+import struct
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from queue import Empty, LifoQueue
+from urllib.parse import urlsplit
+
+import clickhouse_connect
+from clickhouse_connect.driver.client import Client
+from clickhouse_connect.driver.exceptions import ClickHouseError, OperationalError
+
+from schemas.jsonvalue import Json
+from streams.rows import Row, without_surrogates
+from streams.settings import ServerAwayError
+
+READERS = 4
+"""Handles for reading: queries that may run at the same time."""
+QUERY_S_MAX = 5
+QUERY_BYTES_MAX = 1 << 30
+RESULT_ROWS_MAX = 10_000
+"""Most rows of one answer to a person; exports have no such limit."""
+EXPORT_S_MAX = 3_600
+ROW_FAULTS = (ClickHouseError, UnicodeError, OverflowError, struct.error, ValueError, TypeError, AttributeError)
+"""What the client raises for a value that a column can't take."""
+REFUSED_MAX = 100
+"""Rows of one insert that may be refused; more means that the server is at fault, not the rows."""
+_OUTSIDE_STRINGS = re.compile(
+    r"'(?:[^'\\]|\\.|'')*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`|--[^\n]*|#[^\n]*|/\*.*?\*/", re.DOTALL
+)
+
+
+class QueryError(ValueError):
+    """A query that the database did not take; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """An answer: names, types and rows."""
+
+    columns: tuple[str, ...]
+    types: tuple[str, ...]
+    rows: Sequence[Row]
+
+    def records(self) -> list[dict[str, Json]]:
+        """Rows as objects."""
+        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+
+
+def open_client(dsn: str) -> Client:
+    """A handle for `http(s)://…/database` or `chdb:///path`; makes the database if need be. Raises ServerAwayError."""
+    address = urlsplit(dsn)
+    is_embedded = address.scheme == "chdb"
+    database = "hermes" if is_embedded else address.path.strip("/") or "hermes"
+    try:
+        if is_embedded:
+            Path(address.path).mkdir(parents=True, exist_ok=True)
+            client = clickhouse_connect.get_client(interface="chdb", path=address.path)
+        else:
+            client = clickhouse_connect.get_client(
+                dsn=address._replace(path="").geturl(), autogenerate_session_id=False
+            )
+        client.command(f"CREATE DATABASE IF NOT EXISTS `{database}`")
+        client.database = database
+    except ImportError:
+        raise ServerAwayError(
+            f"{dsn}: the embedded engine is not installed; pip install 'hermes-streams[embedded]'"
+        ) from None
+    except (ClickHouseError, OSError) as error:
+        shown = address._replace(netloc=address.netloc.rpartition("@")[2]).geturl()
+        raise ServerAwayError(f"ClickHouse at {shown}: {_short(error)}") from None
+    return client
+
+
+def insert(client: Client, table: str, columns: Sequence[str], rows: list[Row], token: str) -> list[Row]:
+    """Insert rows; the rows that the table doesn't take, found by halving. Raises ServerAwayError."""
+    refused: list[Row] = []
+    parts = [rows] if rows else []
+    while parts:
+        part = parts.pop()
+        settings = {"insert_deduplication_token": token} if part is rows else None
+        try:
+            client.insert(table, part, column_names=columns, settings=settings)
+        except OperationalError as error:
+            raise ServerAwayError(f"ClickHouse: {_short(error)}") from None
+        except ROW_FAULTS as fault:
+            if len(part) > 1:
+                half = len(part) // 2
+                parts += [part[:half], part[half:]]
+                continue
+            if isinstance(fault, UnicodeError):
+                parts.append([tuple(without_surrogates(part[0]))])
+                continue
+            refused += part
+            if len(refused) > REFUSED_MAX:
+                raise
+    return refused
+
+
+class Reader:
+    """Read-only queries with limits on time, memory and rows; may be shared between threads."""
+
+    def __init__(self, dsn: str, *, seconds_max: int = QUERY_S_MAX, handles: int = READERS) -> None:
+        self._dsn, self._seconds_max = dsn, seconds_max
+        self._handles: LifoQueue[Client] = LifoQueue()
+        self._spare = handles - 1
+        self._handles.put(self._open())
+
+    def query(self, sql: str, parameters: dict[str, Json] | None = None) -> Table:
+        """Answer of a query of ours; raises QueryError."""
+        with self._handle() as client:
+            try:
+                answer = client.query(sql, parameters=parameters)
+            except ClickHouseError as error:
+                raise QueryError(_short(error)) from None
+        types = tuple(kind.name for kind in answer.column_types)
+        return Table(tuple(answer.column_names), types, [tuple(row) for row in answer.result_rows])
+
+    def query_of_a_person(self, sql: str, rows_max: int = RESULT_ROWS_MAX) -> Table:
+        """Answer of a query that a person typed: one SELECT, at most `rows_max` rows; raises QueryError."""
+        return self.query(f"SELECT * FROM (\n{one_select(sql)}\n) LIMIT {rows_max:d}")  # noqa: S608 - that is the point
+
+    def lines(self, sql: str, parameters: dict[str, Json] | None = None) -> Iterator[bytes]:
+        """JSON lines of a large answer, in pieces as they come; memory stays flat."""
+        with self._handle() as client:
+            try:
+                with client.raw_stream(sql, parameters=parameters, fmt="JSONEachRow") as pieces:
+                    yield from pieces
+            except ClickHouseError as error:
+                raise QueryError(_short(error)) from None
+
+    def close(self) -> None:
+        """Give all handles back."""
+        while True:
+            try:
+                self._handles.get_nowait().close()
+            except Empty:
+                return
+
+    @contextmanager
+    def _handle(self) -> Iterator[Client]:
+        try:
+            client = self._handles.get_nowait()
+        except Empty:
+            client = self._open_spare() or self._handles.get()
+        try:
+            yield client
+        finally:
+            self._handles.put(client)
+
+    def _open_spare(self) -> Client | None:
+        if self._spare <= 0:
+            return None
+        self._spare -= 1
+        return self._open()
+
+    def _open(self) -> Client:
+        client = open_client(self._dsn)
+        limits = {
+            "do_not_merge_across_partitions_select_final": 1,
+            "max_execution_time": self._seconds_max,
+            "max_memory_usage": QUERY_BYTES_MAX,
+            "output_format_json_quote_64bit_integers": 0,
+            "readonly": 1,
+        }
+        for name, value in limits.items():
+            client.set_client_setting(name, str(value))
+        return client
+
+
+def one_select(sql: str) -> str:
+    """The text of one SELECT; raises QueryError for several statements, other statements and INTO OUTFILE.
+
+    The text will stand in parentheses, so it must not be able to close them: brackets outside of strings and comments
+    must balance from the left.
+    """
+    text = sql.strip().rstrip(";").strip()
+    bare = _OUTSIDE_STRINGS.sub(" ", text)
+    if not re.match(r"\(*\s*(?:SELECT|WITH)\b", bare.strip(), re.IGNORECASE):
+        raise QueryError("Only one SELECT can be asked here.")
+    if ";" in bare:
+        raise QueryError("Only one statement can be asked here.")
+    if re.search(r"\bOUTFILE\b", bare, re.IGNORECASE) or "$" in bare:
+        raise QueryError("INTO OUTFILE and heredocs are not allowed.")
+    if re.search(r"\bSETTINGS\s+\w+\s*=", bare, re.IGNORECASE):
+        raise QueryError("Limits can't be changed here.")
+    depth = 0
+    for character in re.findall(r"[()]", bare):
+        depth += 1 if character == "(" else -1
+        if depth < 0:
+            break
+    if depth:
+        raise QueryError("Parentheses don't balance.")
+    return text
+
+
+def _short(error: Exception) -> str:
+    """The database's message without its class and version trailer, at most 500 characters."""
+    text = re.sub(r"(?:Code: \d+\. )?(?:DB::)?Exception: ", "", str(error))
+    return re.sub(r"\s*\(version [^)]*\).*", "", text, flags=re.DOTALL).strip()[:500]

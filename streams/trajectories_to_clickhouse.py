@@ -1,0 +1,280 @@
+"""Clean events → rows in ClickHouse or chDB: the last stage.
+
+`Sink.write` is given a batch and returns when it is stored; the worker commits after that. A batch that fails because
+the server is away raises ServerAwayError and is given again. What makes a replay harmless is the tables' keys: they are
+made from the data, and reads use FINAL. The insert token only spares the server work when the very same batch comes
+again. A row that the tables don't take is found by bisection and put into quarantine; it never holds up the rest.
+Events whose stream isn't known yet (tool results, failures: their topics may be ahead) wait in quarantine, durable.
+"""
+
+import marshal
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+
+from clickhouse_connect.driver.client import Client
+
+from schemas.failure import Failure, FailureCode, Stage
+from schemas.output import Output
+from schemas.pattern import Pattern
+from schemas.toolcall import ToolResult
+from schemas.trajectory import Step
+from schemas.wire import decode, encode
+from streams import rows
+from streams.migrations import migrate
+from streams.places import Places
+from streams.rows import Place, Row
+from streams.store import insert
+
+BATCH_ROWS_MAX = 10_000
+"""Events of one write: larger batches take more memory and are not faster."""
+BATCH_AGE_MS = 500
+"""Longest that a worker should wait to fill a batch, so that an event can be seen within a second."""
+SinkEvent = Step | Output | Failure | ToolResult | Pattern
+
+COLUMNS = {
+    "blobs": rows.BLOB_COLUMNS,
+    "steps": rows.STEP_COLUMNS,
+    "failures": rows.FAILURE_COLUMNS,
+    "patterns": rows.PATTERN_COLUMNS,
+    "streams": rows.STREAM_COLUMNS,
+    "quarantine": ("reason", "stream_id", "event_id", "event", "is_deleted"),
+    "stage_stats": (
+        "ts", "stage", "instance", "topic", "partition", "records_in", "records_out", "failures", "dead_letters",
+        "lag", "oldest_ms", "p95_ms", "open_streams",
+    ),
+}  # fmt: skip
+"""Tables in the order of writing: a stream is listed only when its steps are there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageStat:
+    """How one stage does on one partition since its last report."""
+
+    ts: int
+    """Seconds since 1970."""
+    stage: str
+    instance: str
+    topic: str
+    partition: int
+    records_in: int = 0
+    records_out: int = 0
+    failures: int = 0
+    dead_letters: int = 0
+    lag: int = 0
+    oldest_ms: int = 0
+    p95_ms: float = 0.0
+    open_streams: int = 0
+
+
+@dataclass(slots=True)
+class _Batch:
+    tables: dict[str, list[Row]] = field(default_factory=lambda: defaultdict(list))
+    blobs: dict[tuple[str, str], str] = field(default_factory=dict)
+    touched: dict[str, Place] = field(default_factory=dict)
+
+
+class Sink:
+    """Writes batches of clean events; one for each process that writes, not shared between threads."""
+
+    def __init__(self, client: Client, now: Callable[[], float] = time.time) -> None:
+        self._client, self._now = client, now
+        self._places = Places(self._look_up)
+        self._waiting: Counter[str] | None = None
+        self.written: Counter[str] = Counter()
+        """Rows written so far, by table; a live page watches it."""
+
+    def migrate(self) -> list[str]:
+        """Bring the tables to this version; names of the migrations applied."""
+        return migrate(self._client)
+
+    def write(self, events: Sequence[SinkEvent]) -> None:
+        """Store a batch; returns when it is durable. Raises ServerAwayError: give the same batch again."""
+        batch, now_ms = _Batch(), int(self._now() * 1000)
+        fit = [event for event in events if self._is_possible(event, now_ms, batch)]
+        self._places.find(_stream_ids(fit), _times(fit))
+        for event in fit:
+            self._place(event, batch, now_ms)
+        self._take_up_waiting(batch)
+        self._close_off(batch)
+        for table in COLUMNS:
+            self._insert(table, batch.tables[table])
+
+    def write_stats(self, stats: Iterable[StageStat]) -> None:
+        """Store figures of the stages."""
+        names = COLUMNS["stage_stats"]
+        self._insert("stage_stats", [tuple(getattr(stat, name) for name in names) for stat in stats])
+
+    def close(self) -> None:
+        """Give the client back."""
+        self._client.close()
+
+    def _is_possible(self, event: SinkEvent, now_ms: int, batch: _Batch) -> bool:
+        if isinstance(event, Step | Output) and not rows.is_time(event.ts, now_ms):
+            self._set_aside("clock_skew", event, batch)
+            failure = Failure(
+                stream_id=event.stream_id, code=FailureCode.CLOCK_SKEW, stage=Stage.SINK, state=event.schema,
+                found=str(event.ts)[:40], expected="a time in ms, at most 90 days old",
+                signature=f"sink:{FailureCode.CLOCK_SKEW}:{event.schema}",
+            )  # fmt: skip
+            nowhere = Place(
+                tenant=_tenant(event) or rows.DEFAULT_TENANT, run_id=event.stream_id, hour_ms=now_ms, started_ms=now_ms
+            )
+            batch.tables["failures"].append(rows.failure_row(failure, nowhere))
+            return False
+        return True
+
+    def _place(self, event: SinkEvent, batch: _Batch, now_ms: int) -> None:
+        match event:
+            case Step():
+                self._place_step(event, batch, now_ms)
+            case Output():
+                self._place_output(event, batch, now_ms)
+            case Pattern():
+                batch.tables["patterns"].append(rows.pattern_row(event, now_ms))
+            case Failure() if not event.stream_id:
+                nowhere = Place(tenant=rows.DEFAULT_TENANT, run_id="", hour_ms=now_ms, started_ms=now_ms)
+                batch.tables["failures"].append(rows.failure_row(event, nowhere))
+            case Failure() | ToolResult():
+                if not self._place_dependent(event, batch):
+                    self._set_aside("waiting", event, batch)
+
+    def _place_step(self, step: Step, batch: _Batch, now_ms: int) -> None:
+        started = now_ms if step.ts is None else int(step.ts)
+        stream_id = step.stream_id
+        place = self._places.of(stream_id, started, step.tenant or rows.DEFAULT_TENANT, step.run_id or stream_id)
+        place.session_id = step.session_id or place.session_id
+        place.goal_id = step.goal_id or place.goal_id
+        place.model = step.model or place.model
+        place.format = step.format or place.format
+        place.ended_ms = max(place.ended_ms, started)
+        place.steps += 1
+        batch.tables["steps"].append(rows.step_row(step, place, batch.blobs))
+        batch.touched[stream_id] = place
+
+    def _place_output(self, output: Output, batch: _Batch, now_ms: int) -> None:
+        meta, stream_id = output.meta, output.stream_id
+        started = now_ms if output.ts is None else int(output.ts)
+        tenant = (meta.tenant if meta else None) or rows.DEFAULT_TENANT
+        place = self._places.of(stream_id, started, tenant, (meta.run_id if meta else None) or stream_id)
+        if meta:
+            place.session_id = meta.session_id or place.session_id
+            place.goal_id = meta.goal_id or place.goal_id
+            place.model = meta.model or place.model
+        place.format = output.format.id or place.format
+        for call in output.tool_calls:
+            place.calls.setdefault(call.id, (call.order, call.name or call.requested_name or ""))
+        place.rev = max(place.rev, rows.CLOSED_REV + output.rev)
+        batch.tables["streams"].append(rows.output_row(output, place, batch.blobs))
+        batch.tables["failures"].extend(rows.failure_row(failure, place) for failure in output.failures)
+        batch.touched[stream_id] = place
+
+    def _place_dependent(self, event: Failure | ToolResult, batch: _Batch) -> bool:
+        """Failures need their stream, tool results their call; False when it isn't known yet."""
+        place = self._places.get(event.stream_id)
+        if place is None:
+            return False
+        if isinstance(event, Failure):
+            batch.tables["failures"].append(rows.failure_row(event, place))
+            return True
+        if event.call_id not in place.calls:
+            place.calls |= self._calls_of(event.stream_id)
+        if event.call_id not in place.calls:
+            return False
+        batch.tables["steps"].append(rows.result_row(event, place, batch.blobs))
+        return True
+
+    def _set_aside(self, reason: str, event: SinkEvent, batch: _Batch, is_placed: bool = False) -> None:
+        body = encode(event).decode()
+        stream_id = "" if isinstance(event, Pattern) else event.stream_id
+        batch.tables["quarantine"].append((reason, stream_id, rows.text_hash(body), body, int(is_placed)))
+        if reason == "waiting":
+            self._waiting_streams()[stream_id] += -1 if is_placed else 1
+
+    def _take_up_waiting(self, batch: _Batch) -> None:
+        """Events that waited for a stream of this batch become rows now."""
+        waiting = self._waiting_streams()
+        if not (ready := [stream_id for stream_id in batch.touched if waiting[stream_id] > 0]):
+            return
+        found = self._client.query(
+            "SELECT event FROM quarantine FINAL WHERE reason = 'waiting' AND stream_id IN {ids:Array(String)}",
+            parameters={"ids": ready},
+        ).result_rows
+        held = [row[3] for row in batch.tables["quarantine"] if row[0] == "waiting" and row[1] in batch.touched]
+        for body in dict.fromkeys([*(row[0] for row in found), *held]):
+            event = decode(body.encode())
+            if isinstance(event, Failure | ToolResult) and self._place_dependent(event, batch):
+                self._set_aside("waiting", event, batch, is_placed=True)
+
+    def _waiting_streams(self) -> Counter[str]:
+        if self._waiting is None:
+            query = "SELECT stream_id, count() FROM quarantine FINAL WHERE reason = 'waiting' GROUP BY stream_id"
+            self._waiting = Counter({row[0]: row[1] for row in self._client.query(query).result_rows})
+        return self._waiting
+
+    def _close_off(self, batch: _Batch) -> None:
+        """Provisional rows for streams still open, and the blobs that the rows refer to."""
+        for stream_id, place in batch.touched.items():
+            if place.rev < rows.CLOSED_REV:
+                place.rev += 1
+                batch.tables["streams"].append(rows.open_row(stream_id, place))
+        batch.tables["blobs"] = [(tenant, key, text) for (tenant, key), text in batch.blobs.items()]
+        # the last word on an event counts, and ClickHouse may see both in one block
+        batch.tables["quarantine"] = list({row[:3]: row for row in batch.tables["quarantine"]}.values())
+
+    def _insert(self, table: str, batch: list[Row]) -> None:
+        """Insert; rows that the table doesn't take go to quarantine."""
+        token = blake2b(marshal.dumps(batch, 2), digest_size=16).hexdigest()
+        refused = insert(self._client, table, COLUMNS[table], batch, f"{table}:{token}")
+        self.written[table] += len(batch) - len(refused)
+        aside = []
+        for row in refused:
+            record = dict(zip(COLUMNS[table], row, strict=True))
+            body = rows.as_json({"table": table, "row": record})
+            stream_id = str(record.get("stream_id", "")).encode("utf-8", "replace").decode()
+            aside.append(("rejected", stream_id, rows.text_hash(body), body, 0))
+        if aside:
+            self._insert("quarantine", aside)
+
+    def _look_up(self, stream_ids: set[str], times: tuple[float, float] | None) -> dict[str, Place]:
+        day = 86_400
+        low, high = (times[0] / 1000 - day, times[1] / 1000 + day) if times else (0, 4_000_000_000)
+        found = self._client.query(
+            "SELECT stream_id, tenant, run_id, toUnixTimestamp(hour), toUnixTimestamp64Milli(started_at),"
+            " toUnixTimestamp64Milli(ended_at), session_id, goal_id, model, format, steps, rev FROM streams"
+            " WHERE hour >= toDateTime({low:UInt32}, 'UTC') AND hour <= toDateTime({high:UInt32}, 'UTC')"
+            " AND stream_id IN {ids:Array(String)} ORDER BY rev",
+            parameters={"ids": list(stream_ids), "low": int(low), "high": int(high)},
+        ).result_rows
+        return {
+            row[0]: Place(
+                tenant=row[1], run_id=row[2], hour_ms=row[3] * 1000, started_ms=row[4], ended_ms=row[5],
+                session_id=row[6], goal_id=row[7], model=row[8], format=row[9], steps=row[10], rev=row[11],
+            )
+            for row in found
+        }  # fmt: skip
+
+    def _calls_of(self, stream_id: str) -> dict[str, tuple[int, str]]:
+        found = self._client.query(
+            "SELECT call_id, `order`, name FROM steps WHERE kind = 'tool_call' AND stream_id = {id:String}",
+            parameters={"id": stream_id},
+        ).result_rows
+        return {row[0]: (row[1], row[2]) for row in found}
+
+
+def _tenant(event: Step | Output) -> str | None:
+    return event.tenant if isinstance(event, Step) else (event.meta.tenant if event.meta else None)
+
+
+def _stream_ids(events: Sequence[SinkEvent]) -> set[str]:
+    return {event.stream_id for event in events if not isinstance(event, Pattern)}
+
+
+def _times(events: Sequence[SinkEvent]) -> tuple[float, float] | None:
+    """Range of the batch's times; None when an event has none, for its stream may be of any time."""
+    known = [event.ts for event in events if isinstance(event, Step | Output) and event.ts is not None]
+    if not known or any(isinstance(event, Failure | ToolResult) or event.ts is None for event in events):
+        return None
+    return min(known), max(known)
