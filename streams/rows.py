@@ -34,28 +34,6 @@ MENDED = frozenset({"repaired", "leaked_token", "missing_close"})
 """Failure codes that only report a repair: as steps they aren't errors."""
 DEFAULT_TENANT = "default"
 
-STEP_COLUMNS = (
-    "tenant", "run_id", "stream_id", "order", "part", "rev", "session_id", "goal_id", "kind", "name", "status",
-    "error_class", "model", "format", "strategy", "call_id", "repairs", "pattern_id", "args_hash", "pii", "started_at",
-    "duration_ms", "cost_usd", "confidence", "span_start", "span_end", "chars", "preview", "content_hash", "detail",
-    "detail_hash",
-)  # fmt: skip
-STREAM_COLUMNS = (
-    "tenant", "hour", "run_id", "stream_id", "session_id", "goal_id", "state", "outcome", "started_at", "ended_at",
-    "latency_ms", "title", "model", "provider", "agent", "format", "tools", "finish_reason", "steps", "calls", "errors",
-    "repairs", "failures", "pii", "reasoning_chars", "response_chars", "confidence", "tok_in", "tok_out",
-    "tok_reasoning", "tok_cached", "cost_usd", "registry_version", "output_hash", "rev",
-)  # fmt: skip
-FAILURE_COLUMNS = (
-    "tenant", "failed_at", "failure_id", "run_id", "stream_id", "stage", "code", "signature", "state", "found",
-    "expected", "span_start", "span_end", "model", "format", "pattern_id", "context", "rev",
-)  # fmt: skip
-PATTERN_COLUMNS = (
-    "pattern_id", "version", "registry_version", "kind", "state", "priority", "definition", "evidence", "counters",
-    "positives", "negatives", "changed_at",
-)  # fmt: skip
-BLOB_COLUMNS = ("tenant", "content_hash", "content")
-
 Row = tuple[Json, ...]
 _PLACEHOLDER = re.compile(r"\[([A-Z][A-Z0-9_]{0,40}?)_REDACTED\]")
 
@@ -93,28 +71,40 @@ def as_json(value: Json) -> str:
 
 
 def step_row(step: Step, place: Place, blobs: dict[tuple[str, str], str]) -> Row:
-    """One step's row; long texts are added to `blobs`, and a call is noted in the place for its result."""
+    """One step's row; long texts are added to `blobs`, and a call is noted in the place for its result.
+
+    On the sink's hot path: nothing is called for a short, plain step but the JSON encoder.
+    """
     detail, kind, status, text = step.detail, step.kind, step.status, step.text
-    name = strategy = call_id = pattern_id = ""
+    name = strategy = call_id = pattern_id = error = content_hash = detail_text = detail_hash = ""
     repairs: list[str] = []
     args_hash = 0
+    pii: dict[str, int] = {}
     if kind == "tool_call":
         name, strategy, call_id = _name(detail), str(detail.get("strategy") or ""), str(detail.get("id") or "")
-        repairs, pattern_id = _repairs(detail.get("repairs"))
+        if detail.get("repairs"):
+            repairs, pattern_id = _repairs(detail["repairs"])
         args_hash = _args_hash(name, detail.get("arguments"))
         place.calls[call_id] = (step.order, name)
     elif detail:
         name = str(detail.get("label") or detail.get("source") or detail.get("stage") or "")
-    detail_text = as_json(detail) if detail else ""
-    pii = pii_counts(text, detail_text)
-    content_hash = _kept(text, PREVIEW_CHARS, place.tenant, blobs)
-    detail_hash = _kept(detail_text, DETAIL_CHARS_MAX, place.tenant, blobs)
+    if detail:
+        detail_text = as_json(detail)
+        if len(detail_text) > DETAIL_CHARS_MAX:
+            detail_hash = _kept(detail_text, place.tenant, blobs)
+    if "_REDACTED]" in text or "_REDACTED]" in detail_text:
+        pii = pii_counts(text, detail_text)
+    if status != "ok":
+        error = _error_class(kind, status, detail)
+    chars = len(text)
+    if chars > PREVIEW_CHARS:
+        content_hash = _kept(text, place.tenant, blobs)
     return (
         place.tenant, place.run_id, step.stream_id, step.order, step.part, step.rev, place.session_id, place.goal_id,
-        kind, name, status, _error_class(kind, status, detail), step.model or place.model, step.format or place.format,
-        strategy, call_id, repairs, pattern_id, args_hash, pii,
-        place.started_ms if step.ts is None else int(step.ts), 0, None, step.confidence, step.span[0], step.span[1],
-        len(text), text[:PREVIEW_CHARS], content_hash, "" if detail_hash else detail_text, detail_hash,
+        kind, name, status, error, step.model or place.model, step.format or place.format, strategy, call_id, repairs,
+        pattern_id, args_hash, pii, place.started_ms if step.ts is None else int(step.ts), 0, None, step.confidence,
+        step.span[0], step.span[1], chars, text[:PREVIEW_CHARS], content_hash, "" if detail_hash else detail_text,
+        detail_hash,
     )  # fmt: skip
 
 
@@ -123,8 +113,8 @@ def result_row(result: ToolResult, place: Place, blobs: dict[tuple[str, str], st
     order, name = place.calls[result.call_id]
     text = result.content if isinstance(result.content, str) else as_json(result.content)
     detail = as_json({"error": result.error}) if result.error else ""
-    content_hash = _kept(text, PREVIEW_CHARS, place.tenant, blobs)
-    detail_hash = _kept(detail, DETAIL_CHARS_MAX, place.tenant, blobs)
+    content_hash = _kept(text, place.tenant, blobs) if len(text) > PREVIEW_CHARS else ""
+    detail_hash = _kept(detail, place.tenant, blobs) if len(detail) > DETAIL_CHARS_MAX else ""
     error = "" if result.status == "ok" else result.status
     return (
         place.tenant, place.run_id, result.stream_id, order, TOOL_RESULT_PART, 0, place.session_id, place.goal_id,
@@ -147,7 +137,7 @@ def output_row(output: Output, place: Place, blobs: dict[tuple[str, str], str]) 
     """The row of a stream that has its output; the output itself goes to blobs."""
     meta, calls = output.meta, output.tool_calls
     text = encode(output).decode()
-    output_hash = _kept(text, 0, place.tenant, blobs)
+    output_hash = _kept(text, place.tenant, blobs)
     errors = sum(call.status not in EXECUTABLE for call in calls)
     usage = _usage(output.extra.get("usage"))
     is_truncated = output.metadata.truncated
@@ -195,10 +185,12 @@ def is_time(value: float | None, now_ms: int, days_back: int = 90) -> bool:
 
 def pii_counts(*texts: str) -> dict[str, int]:
     """Placeholders by PII type: what cleaning left in the texts. A detail that repeats its text counts once."""
+    holding = [text for text in texts if "_REDACTED]" in text]
+    if not holding:
+        return {}
     found: Counter[str] = Counter()
-    for text in texts:
-        if "_REDACTED]" in text:
-            found |= Counter(_PLACEHOLDER.findall(text))
+    for text in holding:
+        found |= Counter(_PLACEHOLDER.findall(text))
     return dict(found)
 
 
@@ -213,9 +205,7 @@ def without_surrogates(value: Json) -> Json:
     return value
 
 
-def _kept(text: str, chars_max: int, tenant: str, blobs: dict[tuple[str, str], str]) -> str:
-    if len(text) <= chars_max:
-        return ""
+def _kept(text: str, tenant: str, blobs: dict[tuple[str, str], str]) -> str:
     key = text_hash(text)
     blobs[tenant, key] = text
     return key

@@ -80,15 +80,38 @@ def open_client(dsn: str) -> Client:
     return client
 
 
-def insert(client: Client, table: str, columns: Sequence[str], rows: list[Row], token: str) -> list[Row]:
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Where rows go: a table, names and types of the columns."""
+
+    table: str
+    names: Sequence[str]
+    types: Sequence[str]
+
+
+def columns_of(client: Client, table: str, names: Sequence[str]) -> Columns:
+    """Ask for the types once: the client would ask again for each insert, which is a third of a small insert's time."""
+    described = {row[0]: row[1] for row in client.query(f"DESCRIBE TABLE {table}").result_rows}
+    return Columns(table, names, [described[name] for name in names])
+
+
+def insert(client: Client, columns: Columns, rows: list[Row], token: str) -> list[Row]:
     """Insert rows; the rows that the table doesn't take, found by halving. Raises ServerAwayError."""
     refused: list[Row] = []
     parts = [rows] if rows else []
     while parts:
         part = parts.pop()
         settings = {"insert_deduplication_token": token} if part is rows else None
+        names, types, values = _given(columns, part)
         try:
-            client.insert(table, part, column_names=columns, settings=settings)
+            client.insert(
+                columns.table,
+                values,
+                column_names=names,
+                column_type_names=types,
+                column_oriented=True,
+                settings=settings,
+            )
         except OperationalError as error:
             raise ServerAwayError(f"ClickHouse: {_short(error)}") from None
         except ROW_FAULTS as fault:
@@ -103,6 +126,19 @@ def insert(client: Client, table: str, columns: Sequence[str], rows: list[Row], 
             if len(refused) > REFUSED_MAX:
                 raise
     return refused
+
+
+def _given(columns: Columns, rows: list[Row]) -> tuple[list[str], list[str], list[Sequence[Json]]]:
+    """Columns of the rows, without those that hold only empty values: the table's defaults are the same."""
+    names: list[str] = []
+    types: list[str] = []
+    values: list[Sequence[Json]] = []
+    for name, kind, column in zip(columns.names, columns.types, zip(*rows, strict=True), strict=True):
+        if any(column) or not names:
+            names.append(name)
+            types.append(kind)
+            values.append(column)
+    return names, types, values
 
 
 class Reader:

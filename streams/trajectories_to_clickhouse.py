@@ -11,10 +11,9 @@ import marshal
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from hashlib import blake2b
-
-from clickhouse_connect.driver.client import Client
 
 from schemas.failure import Failure, FailureCode, Stage
 from schemas.output import Output
@@ -23,50 +22,20 @@ from schemas.toolcall import ToolResult
 from schemas.trajectory import Step
 from schemas.wire import decode, encode
 from streams import rows
+from streams.columns import COLUMNS, StageStat
 from streams.migrations import migrate
 from streams.places import Places
 from streams.rows import Place, Row
-from streams.store import insert
+from streams.store import Columns, columns_of, insert, open_client
 
 BATCH_ROWS_MAX = 10_000
-"""Events of one write: larger batches take more memory and are not faster."""
+"""Events of one insert: larger ones take more memory and are not faster. A write may be given more; it is cut."""
 BATCH_AGE_MS = 500
 """Longest that a worker should wait to fill a batch, so that an event can be seen within a second."""
+STEPS_MAX = (1 << 32) - 1
+"""What the column for a stream's number of steps holds."""
+
 SinkEvent = Step | Output | Failure | ToolResult | Pattern
-
-COLUMNS = {
-    "blobs": rows.BLOB_COLUMNS,
-    "steps": rows.STEP_COLUMNS,
-    "failures": rows.FAILURE_COLUMNS,
-    "patterns": rows.PATTERN_COLUMNS,
-    "streams": rows.STREAM_COLUMNS,
-    "quarantine": ("reason", "stream_id", "event_id", "event", "is_deleted"),
-    "stage_stats": (
-        "ts", "stage", "instance", "topic", "partition", "records_in", "records_out", "failures", "dead_letters",
-        "lag", "oldest_ms", "p95_ms", "open_streams",
-    ),
-}  # fmt: skip
-"""Tables in the order of writing: a stream is listed only when its steps are there."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StageStat:
-    """How one stage does on one partition since its last report."""
-
-    ts: int
-    """Seconds since 1970."""
-    stage: str
-    instance: str
-    topic: str
-    partition: int
-    records_in: int = 0
-    records_out: int = 0
-    failures: int = 0
-    dead_letters: int = 0
-    lag: int = 0
-    oldest_ms: int = 0
-    p95_ms: float = 0.0
-    open_streams: int = 0
 
 
 @dataclass(slots=True)
@@ -77,30 +46,35 @@ class _Batch:
 
 
 class Sink:
-    """Writes batches of clean events; one for each process that writes, not shared between threads."""
+    """Writes batches of clean events; one for each process that writes, used by one thread at a time.
 
-    def __init__(self, client: Client, now: Callable[[], float] = time.time) -> None:
-        self._client, self._now = client, now
+    While one part of a batch is being inserted (outside of Python's lock), the next is made into rows. So there are two
+    handles: the one that inserts, and one that asks.
+    """
+
+    def __init__(self, dsn: str, now: Callable[[], float] = time.time) -> None:
+        self._writer, self._asker, self._now = open_client(dsn), open_client(dsn), now
+        self._writer.set_client_setting("optimize_on_insert", "0")  # rows of one key meet in merges: inserts cost half
+        self._inserting = ThreadPoolExecutor(1, thread_name_prefix="sink")
+        self._pending: list[Future[None]] = []
         self._places = Places(self._look_up)
         self._waiting: Counter[str] | None = None
+        self._columns: dict[str, Columns] = {}
         self.written: Counter[str] = Counter()
         """Rows written so far, by table; a live page watches it."""
 
     def migrate(self) -> list[str]:
         """Bring the tables to this version; names of the migrations applied."""
-        return migrate(self._client)
+        return migrate(self._writer)
 
     def write(self, events: Sequence[SinkEvent]) -> None:
         """Store a batch; returns when it is durable. Raises ServerAwayError: give the same batch again."""
-        batch, now_ms = _Batch(), int(self._now() * 1000)
-        fit = [event for event in events if self._is_possible(event, now_ms, batch)]
-        self._places.find(_stream_ids(fit), _times(fit))
-        for event in fit:
-            self._place(event, batch, now_ms)
-        self._take_up_waiting(batch)
-        self._close_off(batch)
-        for table in COLUMNS:
-            self._insert(table, batch.tables[table])
+        try:
+            for start in range(0, len(events), BATCH_ROWS_MAX):
+                batch = self._batch(events[start : start + BATCH_ROWS_MAX])
+                self._pending.append(self._inserting.submit(self._insert_all, batch.tables))
+        finally:
+            self._settle()
 
     def write_stats(self, stats: Iterable[StageStat]) -> None:
         """Store figures of the stages."""
@@ -108,28 +82,52 @@ class Sink:
         self._insert("stage_stats", [tuple(getattr(stat, name) for name in names) for stat in stats])
 
     def close(self) -> None:
-        """Give the client back."""
-        self._client.close()
+        """Give the handles back."""
+        self._inserting.shutdown()
+        self._writer.close()
+        self._asker.close()
 
-    def _is_possible(self, event: SinkEvent, now_ms: int, batch: _Batch) -> bool:
-        if isinstance(event, Step | Output) and not rows.is_time(event.ts, now_ms):
+    def _settle(self) -> None:
+        """Wait until everything handed over is stored; raises what went wrong."""
+        pending, self._pending = self._pending, []
+        wait(pending)
+        for insertion in pending:
+            insertion.result()
+
+    def _batch(self, events: Sequence[SinkEvent]) -> _Batch:
+        batch, now_ms = _Batch(), int(self._now() * 1000)
+        if not all(rows.is_time(event.ts, now_ms) for event in events if isinstance(event, Step | Output)):
+            events = self._without_impossible(events, batch, now_ms)
+        self._places.find({event.stream_id for event in events if not isinstance(event, Pattern)}, _times(events))
+        for event in events:
+            if isinstance(event, Step):
+                self._place_step(event, batch, now_ms)
+            else:
+                self._place(event, batch, now_ms)
+        self._take_up_waiting(batch)
+        self._close_off(batch)
+        return batch
+
+    def _without_impossible(self, events: Sequence[SinkEvent], batch: _Batch, now_ms: int) -> list[SinkEvent]:
+        """Events whose time can be true; the others are set aside and reported."""
+        possible: list[SinkEvent] = []
+        for event in events:
+            if not isinstance(event, Step | Output) or rows.is_time(event.ts, now_ms):
+                possible.append(event)
+                continue
             self._set_aside("clock_skew", event, batch)
             failure = Failure(
                 stream_id=event.stream_id, code=FailureCode.CLOCK_SKEW, stage=Stage.SINK, state=event.schema,
                 found=str(event.ts)[:40], expected="a time in ms, at most 90 days old",
                 signature=f"sink:{FailureCode.CLOCK_SKEW}:{event.schema}",
             )  # fmt: skip
-            nowhere = Place(
-                tenant=_tenant(event) or rows.DEFAULT_TENANT, run_id=event.stream_id, hour_ms=now_ms, started_ms=now_ms
-            )
+            tenant = _tenant(event) or rows.DEFAULT_TENANT
+            nowhere = Place(tenant=tenant, run_id=event.stream_id, hour_ms=now_ms, started_ms=now_ms)
             batch.tables["failures"].append(rows.failure_row(failure, nowhere))
-            return False
-        return True
+        return possible
 
     def _place(self, event: SinkEvent, batch: _Batch, now_ms: int) -> None:
         match event:
-            case Step():
-                self._place_step(event, batch, now_ms)
             case Output():
                 self._place_output(event, batch, now_ms)
             case Pattern():
@@ -142,17 +140,20 @@ class Sink:
                     self._set_aside("waiting", event, batch)
 
     def _place_step(self, step: Step, batch: _Batch, now_ms: int) -> None:
-        started = now_ms if step.ts is None else int(step.ts)
         stream_id = step.stream_id
-        place = self._places.of(stream_id, started, step.tenant or rows.DEFAULT_TENANT, step.run_id or stream_id)
-        place.session_id = step.session_id or place.session_id
-        place.goal_id = step.goal_id or place.goal_id
-        place.model = step.model or place.model
-        place.format = step.format or place.format
-        place.ended_ms = max(place.ended_ms, started)
-        place.steps += 1
+        place = batch.touched.get(stream_id)
+        if place is None:
+            started = now_ms if step.ts is None else int(step.ts)
+            place = self._places.of(stream_id, started, step.tenant or rows.DEFAULT_TENANT, step.run_id or stream_id)
+            place.session_id = step.session_id or place.session_id
+            place.goal_id = step.goal_id or place.goal_id
+            place.model = step.model or place.model
+            batch.touched[stream_id] = place
+        if step.order >= place.steps:
+            place.steps = min(step.order + 1, STEPS_MAX)
+            place.format = step.format or place.format
+            place.ended_ms = max(place.ended_ms, place.started_ms if step.ts is None else int(step.ts))
         batch.tables["steps"].append(rows.step_row(step, place, batch.blobs))
-        batch.touched[stream_id] = place
 
     def _place_output(self, output: Output, batch: _Batch, now_ms: int) -> None:
         meta, stream_id = output.meta, output.stream_id
@@ -180,6 +181,7 @@ class Sink:
             batch.tables["failures"].append(rows.failure_row(event, place))
             return True
         if event.call_id not in place.calls:
+            self._settle()
             place.calls |= self._calls_of(event.stream_id)
         if event.call_id not in place.calls:
             return False
@@ -198,7 +200,8 @@ class Sink:
         waiting = self._waiting_streams()
         if not (ready := [stream_id for stream_id in batch.touched if waiting[stream_id] > 0]):
             return
-        found = self._client.query(
+        self._settle()
+        found = self._asker.query(
             "SELECT event FROM quarantine FINAL WHERE reason = 'waiting' AND stream_id IN {ids:Array(String)}",
             parameters={"ids": ready},
         ).result_rows
@@ -211,7 +214,7 @@ class Sink:
     def _waiting_streams(self) -> Counter[str]:
         if self._waiting is None:
             query = "SELECT stream_id, count() FROM quarantine FINAL WHERE reason = 'waiting' GROUP BY stream_id"
-            self._waiting = Counter({row[0]: row[1] for row in self._client.query(query).result_rows})
+            self._waiting = Counter({row[0]: row[1] for row in self._asker.query(query).result_rows})
         return self._waiting
 
     def _close_off(self, batch: _Batch) -> None:
@@ -224,10 +227,19 @@ class Sink:
         # the last word on an event counts, and ClickHouse may see both in one block
         batch.tables["quarantine"] = list({row[:3]: row for row in batch.tables["quarantine"]}.values())
 
+    def _insert_all(self, tables: dict[str, list[Row]]) -> None:
+        for table in COLUMNS:
+            if table in tables:
+                self._insert(table, tables[table])
+
     def _insert(self, table: str, batch: list[Row]) -> None:
         """Insert; rows that the table doesn't take go to quarantine."""
+        if not batch:
+            return
         token = blake2b(marshal.dumps(batch, 2), digest_size=16).hexdigest()
-        refused = insert(self._client, table, COLUMNS[table], batch, f"{table}:{token}")
+        if table not in self._columns:
+            self._columns[table] = columns_of(self._writer, table, COLUMNS[table])
+        refused = insert(self._writer, self._columns[table], batch, f"{table}:{token}")
         self.written[table] += len(batch) - len(refused)
         aside = []
         for row in refused:
@@ -241,7 +253,7 @@ class Sink:
     def _look_up(self, stream_ids: set[str], times: tuple[float, float] | None) -> dict[str, Place]:
         day = 86_400
         low, high = (times[0] / 1000 - day, times[1] / 1000 + day) if times else (0, 4_000_000_000)
-        found = self._client.query(
+        found = self._asker.query(
             "SELECT stream_id, tenant, run_id, toUnixTimestamp(hour), toUnixTimestamp64Milli(started_at),"
             " toUnixTimestamp64Milli(ended_at), session_id, goal_id, model, format, steps, rev FROM streams"
             " WHERE hour >= toDateTime({low:UInt32}, 'UTC') AND hour <= toDateTime({high:UInt32}, 'UTC')"
@@ -257,7 +269,7 @@ class Sink:
         }  # fmt: skip
 
     def _calls_of(self, stream_id: str) -> dict[str, tuple[int, str]]:
-        found = self._client.query(
+        found = self._asker.query(
             "SELECT call_id, `order`, name FROM steps WHERE kind = 'tool_call' AND stream_id = {id:String}",
             parameters={"id": stream_id},
         ).result_rows
@@ -266,10 +278,6 @@ class Sink:
 
 def _tenant(event: Step | Output) -> str | None:
     return event.tenant if isinstance(event, Step) else (event.meta.tenant if event.meta else None)
-
-
-def _stream_ids(events: Sequence[SinkEvent]) -> set[str]:
-    return {event.stream_id for event in events if not isinstance(event, Pattern)}
 
 
 def _times(events: Sequence[SinkEvent]) -> tuple[float, float] | None:

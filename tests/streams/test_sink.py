@@ -30,7 +30,8 @@ def sink(dsn: str) -> Iterator[Sink]:
     client = open_client(dsn)
     for table in ("steps", "blobs", "streams", "failures", "patterns", "quarantine", "stage_stats"):
         client.command(f"TRUNCATE TABLE IF EXISTS {table}")
-    sink = Sink(client, now=lambda: NOW)
+    client.close()
+    sink = Sink(dsn, now=lambda: NOW)
     sink.migrate()
     yield sink
     sink.close()
@@ -108,7 +109,7 @@ def test_replays_in_other_batches_by_another_sink_are_read_once(
 ) -> None:
     events = [event for i in range(20) for event in (*steps(f"s{i}", f"r{i % 7}"), output(f"s{i}", f"r{i % 7}"))]
     sink.write(events)
-    again = Sink(open_client(dsn), now=lambda: NOW + 7_200)
+    again = Sink(dsn, now=lambda: NOW + 7_200)
     for start in range(0, len(events), size):
         again.write(events[start : start + size])
     again.close()
@@ -120,7 +121,7 @@ def test_replays_in_other_batches_by_another_sink_are_read_once(
 
 def test_a_stream_without_times_is_read_once_too(dsn: str, sink: Sink, reader: Reader) -> None:
     sink.write(steps("s1", ts=None))
-    later = Sink(open_client(dsn), now=lambda: NOW + 86_400)
+    later = Sink(dsn, now=lambda: NOW + 86_400)
     later.write([*steps("s1", ts=None), output("s1")])
     later.close()
     assert (count(reader, "steps"), count(reader, "streams")) == (3, 1)
@@ -140,7 +141,7 @@ def test_a_tool_result_stands_beside_its_call_even_when_it_came_first(dsn: str, 
     result = ToolResult(stream_id="s1", call_id="call_0", status="param_error", content={"e": 1}, duration_ms=41.6)
     sink.write([result])
     assert reader.query("SELECT reason, stream_id FROM quarantine FINAL").rows == [("waiting", "s1")]
-    restarted = Sink(open_client(dsn), now=lambda: NOW)
+    restarted = Sink(dsn, now=lambda: NOW)
     restarted.write(steps("s1", "r1"))
     restarted.close()
     found = reader.query(
@@ -152,7 +153,7 @@ def test_a_tool_result_stands_beside_its_call_even_when_it_came_first(dsn: str, 
 
 def test_a_tool_result_after_a_restart_finds_its_call_in_the_store(dsn: str, sink: Sink, reader: Reader) -> None:
     sink.write(steps("s1", "r1"))
-    restarted = Sink(open_client(dsn), now=lambda: NOW)
+    restarted = Sink(dsn, now=lambda: NOW)
     restarted.write([ToolResult(stream_id="s1", call_id="call_0", status="ok", content="28°C")])
     restarted.write([ToolResult(stream_id="s1", call_id="call_9", status="ok", content="lost")])
     restarted.close()
