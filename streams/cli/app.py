@@ -11,10 +11,11 @@ from typing import Annotated
 
 import typer
 
-from streams.cli import configuration, topics
+from streams.cli import analytics, configuration, topics
 from streams.settings import ConfigError, ServerAwayError
 
 GROUPS = (
+    analytics,
     configuration,
     topics,
 )  # fmt: skip
