@@ -1,7 +1,9 @@
 """Token: one delta of one stream, as the model server sent it (`llm.tokens`)."""
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from schemas.jsonvalue import Json, JsonObject
 
@@ -35,7 +37,7 @@ class Token:
     """One delta of one stream."""
 
     schema: Literal["token/1"] = "token/1"
-    stream_id: str
+    stream_id: Annotated[str, Field(min_length=1)]
     seq: int
     """Number of the delta in its stream, from 0; a repeated number is ignored, a gap is recorded."""
     text: str
@@ -45,3 +47,5 @@ class Token:
     finish_reason: str | None = None
     usage: dict[str, Json] | None = None
     meta: Meta | None = None
+    count: Annotated[int, Field(ge=1)] = 1
+    """Deltas that were joined into this one; `seq` is the number of the first."""

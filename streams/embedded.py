@@ -29,6 +29,8 @@ from streams.settings import ConfigError, ServerAwayError, Settings
 START_S_MAX = 20.0
 """An engine that doesn't answer after this time has failed: they need under 1 s on an idle core."""
 STOP_S_MAX = 5.0
+SESSION_MS_MAX = 3_000
+"""The embedded broker lets a group wait for half of its session timeout before the first member is let in."""
 PORT_TRIES = 5
 """A free port may be taken between looking and starting; then another is tried."""
 EXCERPT_CHARS_MAX = 500
@@ -83,6 +85,7 @@ def engines(settings: Settings) -> Iterator[Engines]:
             settings,
             data_dir=str(directory),
             kafka_bootstrap=f"127.0.0.1:{broker.port}",
+            session_timeout_ms=min(settings.session_timeout_ms, SESSION_MS_MAX),
             redis_url=f"redis://:{password}@127.0.0.1:{registry.port}/0",
             clickhouse_dsn=f"chdb://{directory / 'clickhouse'}",
         )

@@ -1,0 +1,133 @@
+"""The partitions a worker holds: taken over from the committed offset, given back with a commit.
+
+Between being revoked and assigned again, partitions are parked: one that comes back with the same committed offset was
+in nobody else's hands, and goes on where it stood.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable, Sequence
+
+from aiokafka import TopicPartition
+from aiokafka.errors import CommitFailedError, IllegalStateError, KafkaError
+
+from streams.kafka_clients import Clients
+from streams.open_stream import Poisoned
+from streams.outbox import Outbox
+from streams.partition import Partition
+from streams.stage import Chain
+
+UNKNOWN = -1
+"""Position of a partition without a committed offset, until its first record."""
+
+log = logging.getLogger(__name__)
+
+
+class Held:
+    """State of all partitions that this worker has now."""
+
+    def __init__(
+        self, chain: Chain, clients: Clients, outbox: Outbox, poisoned: Poisoned, now: Callable[[], float]
+    ) -> None:
+        self._chain = chain
+        self._clients = clients
+        self._poisoned = poisoned
+        self._now = now
+        self._committed: dict[TopicPartition, tuple[int, str]] = {}
+        self._parked: dict[TopicPartition, Partition] = {}
+        self._fault: KafkaError | None = None
+        self.outbox = outbox
+        self.partitions: dict[TopicPartition, Partition] = {}
+        self.lock = asyncio.Lock()
+        """Held for one turn of the loop, and while partitions come or go."""
+        self.epoch = 0
+        """Grows whenever records fetched before must not be used any more."""
+
+    def check(self) -> None:
+        """Raise what went wrong while partitions came or went, where the client swallows it."""
+        if self._fault:
+            raise self._fault
+
+    def is_read(self, place: TopicPartition) -> bool:
+        """Whether a partition has been read to its end."""
+        return self.partitions[place].position >= (self._clients.consumer.highwater(place) or 0)
+
+    def post(self, place: TopicPartition) -> None:
+        """Hand on what a partition has to publish."""
+        out = self.partitions[place].out
+        for item in out:
+            self.outbox.add(item, place.partition)
+        out.clear()
+
+    async def commit(self) -> int:
+        """Wait for what was sent, then commit what has changed; gives how many partitions that were."""
+        points = {place: partition.commit_point() for place, partition in self.partitions.items()}
+        changed = {
+            place: point
+            for place, point in points.items()
+            if point[0] != UNKNOWN and point != self._committed.get(place)
+        }
+        await self.outbox.settle()
+        if not changed:
+            return 0
+        try:
+            await self._clients.consumer.commit(changed)
+        except (CommitFailedError, IllegalStateError):  # the group is forming anew; what was done will be done again
+            return 0
+        self._committed |= changed
+        return len(changed)
+
+    def read_again(self, place: TopicPartition, error: Exception) -> None:
+        """Forget a partition's state after a processor raised, and go back to what was committed."""
+        partition = self.partitions[place]
+        assert partition.feeding is not None
+        self._poisoned.add(partition.feeding, error)
+        log.error("a processor raised", extra={"group": self._chain.group, "error": type(error).__name__})
+        offset, metadata = self._committed.get(place, (partition.start, ""))
+        self.partitions[place] = Partition(self._chain, offset, metadata, self._poisoned, self._now)
+        self._clients.consumer.seek(place, offset)
+        self.epoch += 1
+
+    async def fetch_again(self, places: Iterable[TopicPartition]) -> None:
+        """Go back to where each partition stands, for records that were fetched and not taken."""
+        for place in places:
+            partition = self.partitions.get(place)
+            if partition is not None and partition.position == UNKNOWN:
+                await self._clients.consumer.seek_to_beginning(place)
+            elif partition is not None:
+                self._clients.consumer.seek(place, partition.position)
+
+    async def park(self) -> None:
+        """Commit and lay aside everything: partitions are about to be distributed anew."""
+        self.epoch += 1
+        try:
+            await self.outbox.send()
+            await self.commit()
+        except KafkaError as error:
+            self._fault = error
+            return
+        self._parked, self.partitions = self.partitions, {}
+
+    async def restore(self, places: Sequence[TopicPartition]) -> None:
+        """Take over partitions where they were committed, or where this worker itself left them."""
+        self.epoch += 1
+        try:
+            for place in places:
+                await self._restore(place)
+        except KafkaError as error:
+            self._fault = error
+        self._parked = {}
+
+    async def _restore(self, place: TopicPartition) -> None:
+        found = await self._clients.committed(place)
+        parked = self._parked.get(place)
+        if parked is not None and (found is None or found == self._committed.get(place)):
+            self.partitions[place] = parked
+            if parked.position != UNKNOWN:
+                self._clients.consumer.seek(place, parked.position)
+            return
+        offset, metadata = found or (UNKNOWN, "")
+        self.partitions[place] = Partition(self._chain, offset, metadata, self._poisoned, self._now)
+        if found:
+            self._committed[place] = found
+            self._clients.consumer.seek(place, offset)

@@ -1,0 +1,105 @@
+"""Events → record batches on their topics, with a wait for the broker's acknowledgement.
+
+All events of one input partition go to one partition of each topic, so a stream's order holds without hashing a key
+for each event; where the topics have as many partitions as the input, it is the partition that the key itself has.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from schemas.failure import Failure, FailureCode, Stage
+from schemas.output import Output
+from schemas.wire import Event, encode
+from streams.open_stream import NUMBER_HEADER, DeadLetter, Publish
+from streams.settings import ServerAwayError
+
+RECORD_BYTES_MAX = 8_000_000
+"""Longest record sent; topics are created with room for it. A longer event is cut down and says so."""
+KEPT_CHARS_MAX = 1_000_000
+"""What is kept of a text in an output that is longer than a record may be."""
+MESSAGE_CHARS_MAX = 1_000
+
+
+class Outbox:
+    """Batches under way to the broker."""
+
+    def __init__(self, producer: Any, partitions: Mapping[str, int], dead_letters: str, group: str) -> None:
+        self._producer = producer
+        self._partitions = partitions
+        self._dead_letters = dead_letters
+        self._group = group
+        self._filling: dict[tuple[str, int], Any] = {}
+        self._full: list[tuple[str, int, Any]] = []
+        self._pending: list[Awaitable[object]] = []
+
+    def add(self, item: Publish | DeadLetter, partition: int) -> None:
+        """Put one item into the batch of its topic; `partition` is the one its stream came from."""
+        if isinstance(item, DeadLetter):
+            record = item.record
+            self._append(self._dead_letters, partition, record.key, record.value, self._reasons(item))
+            return
+        value = encode(item.event)
+        if len(value) > RECORD_BYTES_MAX:
+            value = encode(_cut_down(item.event))
+        headers = [(NUMBER_HEADER, b"%d" % item.number)]
+        self._append(item.topic, partition, item.stream_id.encode("utf-8", "replace"), value, headers)
+
+    async def send(self) -> None:
+        """Hand all batches to the producer; `settle` waits for them."""
+        batches = [*self._full, *((topic, partition, batch) for (topic, partition), batch in self._filling.items())]
+        self._full.clear()
+        self._filling.clear()
+        for topic, partition, batch in batches:
+            self._pending.append(await self._producer.send_batch(batch, topic, partition=partition))
+
+    async def settle(self) -> None:
+        """Wait until everything sent is acknowledged; raises the client's error for what was not."""
+        pending, self._pending = self._pending, []
+        if pending:
+            await asyncio.gather(*pending)
+
+    @property
+    def under_way(self) -> int:
+        """Batches that are not acknowledged, as far as is known."""
+        return len(self._pending)
+
+    def _append(
+        self, topic: str, partition: int, key: bytes | None, value: bytes | None, headers: list[tuple[str, bytes]]
+    ) -> None:
+        place = topic, partition % self._partitions[topic]
+        batch = self._filling.get(place)
+        if batch is None:
+            batch = self._filling[place] = self._producer.create_batch()
+        if batch.append(timestamp=None, key=key, value=value, headers=headers) is not None:
+            return
+        self._full.append((*place, batch))
+        batch = self._filling[place] = self._producer.create_batch()
+        if batch.append(timestamp=None, key=key, value=value, headers=headers) is None:
+            raise ServerAwayError(f"record of {len(value or b'')} bytes for {topic} does not fit a batch")
+
+    def _reasons(self, item: DeadLetter) -> list[tuple[str, bytes]]:
+        record = item.record
+        reasons: dict[str, object] = {
+            "dlq.origin.topic": record.topic,
+            "dlq.origin.partition": record.partition,
+            "dlq.origin.offset": record.offset,
+            "dlq.origin.timestamp": record.timestamp,
+            "dlq.error.class": item.code,
+            "dlq.error.message": item.message[:MESSAGE_CHARS_MAX],
+            "dlq.processor": self._group,
+        }
+        return [*record.headers, *((key, str(value).encode("utf-8", "replace")) for key, value in reasons.items())]
+
+
+def _cut_down(event: Event) -> Event:
+    """An event that a record has no room for: an output keeps the start of its answer, anything else only its name."""
+    place = Failure(stream_id=getattr(event, "stream_id", ""), code=FailureCode.STREAM_TOO_LONG, stage=Stage.CLEAN)
+    if not isinstance(event, Output):
+        return place
+    metadata = replace(event.metadata, truncated=True)
+    return Output(
+        stream_id=event.stream_id, format=event.format, response=event.response[:KEPT_CHARS_MAX], pii=event.pii,
+        failures=(place,), metadata=metadata, ts=event.ts, latency_ms=event.latency_ms,
+    )  # fmt: skip

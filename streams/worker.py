@@ -1,0 +1,193 @@
+"""The one loop: poll → decode → process → produce → commit, for one chain of stages.
+
+Nothing is committed before what follows from it is acknowledged. What is committed for a partition is the offset of its
+oldest stream still open, with the names of streams that ended above it (streams/partition.py, streams/progress.py).
+
+One way back from every fault: forget the state of the partitions concerned and read them again from the committed
+offset. So it is after a rebalance, when the broker does not acknowledge, and when a processor raises; a stream that
+makes one raise twice is given up, with a dead letter. While a server is away the worker waits in place, longer each
+time, up to a bound, and then ends with ServerAwayError.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, TopicPartition
+from aiokafka.errors import (
+    AuthenticationFailedError,
+    GroupAuthorizationFailedError,
+    KafkaError,
+    TopicAuthorizationFailedError,
+)
+
+from streams.held import Held
+from streams.kafka_clients import opened
+from streams.open_stream import Poisoned, Record
+from streams.outbox import Outbox
+from streams.partition import Partition
+from streams.settings import ConfigError, ServerAwayError, Settings
+from streams.stage import Chain
+from streams.topics import Topology
+
+COMMIT_S = 0.5
+"""Time between commits: what a crash makes read again."""
+POLL_MS = 100
+"""Longest wait for records: how soon a stop is seen."""
+SWEEP_S = 1.0
+"""Time between looks for idle streams."""
+UNDER_WAY_MAX = 500
+"""Batches not acknowledged at which reading waits."""
+REFUSALS = (AuthenticationFailedError, GroupAuthorizationFailedError, TopicAuthorizationFailedError)
+"""What no waiting mends."""
+BACK_OFF_S = 0.2
+BACK_OFF_S_MAX = 10.0
+
+
+@dataclass(slots=True)
+class Counts:
+    """What a worker has done since its start."""
+
+    records: int = 0
+    published: int = 0
+    dead_letters: int = 0
+    commits: int = 0
+    crashes: int = 0
+    resets: int = 0
+
+
+T = TypeVar("T")
+
+
+class Worker:
+    """One member of a consumer group that runs one chain."""
+
+    def __init__(
+        self, settings: Settings, topology: Topology, chain: Chain, now: Callable[[], float] = time.time
+    ) -> None:
+        self._settings = settings
+        self._topology = topology
+        self._chain = chain
+        self._now = now
+        self._poisoned = Poisoned()
+        self.counts = Counts()
+        self.is_ready = asyncio.Event()
+        """Set once partitions have been assigned."""
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Work until `stop` is set; raises ServerAwayError or ConfigError."""
+        away = Away(self._settings.kafka_bootstrap, self._settings.server_away_s_max)
+        while not stop.is_set():
+            try:
+                await self._run_clients(stop, away)
+            except REFUSALS as error:
+                raise ConfigError(f"{self._chain.group}: Kafka refuses: {error!r}") from error
+            except KafkaError as error:
+                self.counts.resets += 1
+                await away.wait(error, stop)
+
+    async def _run_clients(self, stop: asyncio.Event, away: "Away") -> None:
+        async with opened(self._settings, self._chain) as clients:
+            topics = {*self._chain.reads, *self._out_topics()}
+            for name in sorted(topics - set(await clients.admin.list_topics())):
+                raise ConfigError(f"topic {name} does not exist: run `hermes-streams topics apply`")
+            counts = await clients.partitions(topics)
+            outbox = Outbox(clients.producer, counts, self._topology.dead_letters(), self._chain.group)
+            held = Held(self._chain, clients, outbox, self._poisoned, self._now)
+            clients.consumer.subscribe(self._chain.reads, listener=_Rebalance(held, self.is_ready))
+            await self._loop(clients.consumer, held, stop, away)
+
+    def _out_topics(self) -> set[str]:
+        return {self._topology.dead_letters(), *(topic for writes in self._chain.writes for topic in writes.values())}
+
+    async def _loop(self, consumer: AIOKafkaConsumer, held: Held, stop: asyncio.Event, away: "Away") -> None:
+        committed = swept = self._now()
+        while not stop.is_set():
+            epoch = held.epoch
+            batch = await consumer.getmany(timeout_ms=POLL_MS, max_records=self._settings.batch_records_max)
+            async with held.lock:
+                held.check()
+                if epoch == held.epoch:
+                    self._process(batch, held)
+                else:  # partitions came or went while the records did: they may be from before that
+                    await held.fetch_again(batch)
+                if self._now() - swept > SWEEP_S:
+                    swept = self._now()
+                    self._sweep(held)
+                await held.outbox.send()
+                if held.outbox.under_way > UNDER_WAY_MAX or self._now() - committed > COMMIT_S:
+                    committed = self._now()
+                    self.counts.commits += await held.commit()
+                    away.is_over()
+        async with held.lock:
+            self.counts.commits += await held.commit()
+
+    def _process(self, batch: Mapping[TopicPartition, Sequence[Record]], held: Held) -> None:
+        for place, records in batch.items():
+            if place in held.partitions:
+                self._work(held, place, Partition.take, records)
+                self.counts.records += len(records)
+
+    def _sweep(self, held: Held) -> None:
+        """Cut streams that are idle for too long in partitions read to their end, and those above the limit."""
+        surplus = sum(map(len, held.partitions.values())) - self._settings.streams_open_max
+        for place, partition in list(held.partitions.items()):
+            if held.is_read(place):
+                self._work(held, place, Partition.cut_idle, self._settings.stream_idle_s_max)
+            if (cut := min(surplus, len(partition))) > 0:
+                self._work(held, place, Partition.cut_oldest, cut)
+                surplus -= cut
+
+    def _work(self, held: Held, place: TopicPartition, work: Callable[[Partition, T], None], given: T) -> None:
+        partition = held.partitions[place]
+        try:
+            work(partition, given)
+        except Exception as error:  # noqa: BLE001 - the only one: a processor's bug must not stop the other streams
+            self.counts.crashes += 1
+            held.read_again(place, error)
+            return
+        self.counts.published += len(partition.out)
+        held.post(place)
+
+
+class _Rebalance(ConsumerRebalanceListener):  # type: ignore[misc]  # the client's class is untyped
+    """Partitions come and go between two turns of the loop, never in one."""
+
+    def __init__(self, held: Held, is_ready: asyncio.Event) -> None:
+        self._held = held
+        self._is_ready = is_ready
+
+    async def on_partitions_revoked(self, _: object) -> None:
+        async with self._held.lock:
+            await self._held.park()
+
+    async def on_partitions_assigned(self, assigned: Sequence[TopicPartition]) -> None:
+        async with self._held.lock:
+            await self._held.restore(sorted(assigned))
+        self._is_ready.set()
+
+
+class Away:
+    """How long a server has been away, and the wait until the next try."""
+
+    def __init__(self, address: str, s_max: float) -> None:
+        self._address = address
+        self._s_max = s_max
+        self._since: float | None = None
+        self._delay_s = BACK_OFF_S
+
+    def is_over(self) -> None:
+        """It answers again."""
+        self._since, self._delay_s = None, BACK_OFF_S
+
+    async def wait(self, error: Exception, stop: asyncio.Event) -> None:
+        """Wait, twice as long as the last time; raises ServerAwayError when the bound is reached."""
+        self._since = self._since or time.monotonic()
+        if time.monotonic() - self._since > self._s_max:
+            raise ServerAwayError(f"Kafka at {self._address} has been away for {self._s_max:g} s: {error!r}") from error
+        try:
+            await asyncio.wait_for(stop.wait(), self._delay_s)
+        except TimeoutError:
+            self._delay_s = min(self._delay_s * 2, BACK_OFF_S_MAX)
