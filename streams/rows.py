@@ -75,7 +75,7 @@ def step_row(step: Step, place: Place, blobs: dict[tuple[str, str], str]) -> Row
 
     On the sink's hot path: nothing is called for a short, plain step but the JSON encoder.
     """
-    detail, kind, status, text = step.detail, step.kind, step.status, step.text
+    detail, kind, status, text = step.detail, str(step.kind), str(step.status), step.text
     name = strategy = call_id = pattern_id = error = content_hash = detail_text = detail_hash = ""
     repairs: list[str] = []
     args_hash = 0
