@@ -11,13 +11,14 @@ from typing import Annotated
 
 import typer
 
-from streams.cli import analytics, configuration, topics
+from streams.cli import analytics, configuration, match_tool, topics
 from streams.settings import ConfigError, ServerAwayError
 
 GROUPS = (
     analytics,
     configuration,
     topics,
+    match_tool,
 )  # fmt: skip
 """Modules with a `register(app)`: one for each group of commands, one line each."""
 

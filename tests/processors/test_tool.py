@@ -151,7 +151,7 @@ def test_a_learned_alias_goes_before_likeness() -> None:
 
 
 def test_unknown_names_come_with_candidates() -> None:
-    out = calls(call(0, "weather_lookup"))["call_0"]
+    out = calls(call(0, "weather_history"))["call_0"]
     assert out.status is CallStatus.UNKNOWN_TOOL
     assert out.warnings[0].candidates[0]["name"] == "get_weather"
     assert 0 < out.warnings[0].candidates[0]["score"] < 1
