@@ -1,0 +1,121 @@
+"""A written value → the one enum member it means, or why there is none.
+
+In this order: exact, folded spelling, decoration taken off, the description's own words, a synonym, edit distance.
+A tie at any step is a refusal: two candidates are no candidate.
+"""
+
+import re
+from dataclasses import dataclass
+
+from rapidfuzz.distance import OSA, Indel
+
+from processors.repair.toolschema import Spec
+from processors.repair.words import WORDS, fold
+from schemas.jsonvalue import Json
+
+TEXT_MAX = 100
+"""Longest text compared with enum members, in characters."""
+_DECORATION = " \t\n\r\"'`*_.,;:!?()[]{}<>“”‘’„«»「」『』。，；：！？（）【】"
+_LABEL = re.compile(r"\s*[\w .-]{1,40}\s*[:：=]\s*(.+)\Z", re.DOTALL)
+_REMARK = re.compile(r"(.+?)\s*[(（\[].*[)）\]]\Z", re.DOTALL)
+_ASIDE = re.compile(r"(.+?)(?:\s+[-–—]\s|\s*[:：,，])\s?.*\Z", re.DOTALL)
+_CODE = re.compile(r"[A-Za-z]{1,3}[-_ ]?\d{1,2}\Z")
+DISTANCE_MAX = 2
+CLOSE = 0.45
+"""Similarity from which a member counts as perhaps meant: a reason to call a refusal ambiguous."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """The member, and how it was found; or the code of a refusal with the members that came near."""
+
+    member: Json = None
+    code: str = ""
+    problem: str = ""
+    near: tuple[Json, ...] = ()
+
+
+def match_enum(text: str, spec: Spec) -> Match:
+    """The member of an enum that a text means."""
+    texts = [member for member in spec.enum if isinstance(member, str)]
+    if text in texts:
+        return Match(text)
+    if len(text) > TEXT_MAX:
+        return Match(problem="enum_no_match")
+    for member in spec.enum:
+        if not isinstance(member, str) and text.strip().casefold() == str(member).casefold():
+            return Match(member, "enum_typed")
+    return _by_spelling(text, texts) or _by_meaning(text, texts, spec) or _by_distance(text, texts, spec)
+
+
+def _one(found: list[str], code: str) -> Match | None:
+    kinds = list(dict.fromkeys(found))
+    if len(kinds) == 1:
+        return Match(kinds[0], code)
+    return Match(problem="enum_ambiguous", near=tuple(kinds)) if kinds else None
+
+
+def _by_spelling(text: str, members: list[str]) -> Match | None:
+    plain = text.strip().casefold()
+    bare = text.strip(_DECORATION).casefold()
+    for said, code in ((plain, "enum_case"), (bare, "enum_decoration")):
+        if match := _one([member for member in members if member.casefold() == said], code):
+            return match
+    if match := _one([member for member in members if fold(member) and fold(member) == fold(text)], "enum_case"):
+        return match
+    for shape in (_LABEL, _REMARK, _ASIDE):
+        part = shape.match(text.strip())
+        inner = part[1].strip(_DECORATION).casefold() if part else ""
+        if inner and (match := _one([member for member in members if member.casefold() == inner], "enum_decoration")):
+            return match
+    return None
+
+
+def _by_meaning(text: str, members: list[str], spec: Spec) -> Match | None:
+    if hinted := spec.hints.get(fold(text)):
+        return Match(hinted, "enum_described")
+    for said in (fold(text) or text.strip(), fold(text).removeprefix("the"), fold(text.strip(_DECORATION))):
+        groups = WORDS.value_groups.get(said)
+        shared = [
+            member
+            for member in members
+            if groups and groups & WORDS.value_groups.get(fold(member) or member, frozenset())
+        ]
+        if match := _one(shared, "enum_synonym"):
+            return match
+    return None
+
+
+def _by_distance(text: str, members: list[str], spec: Spec) -> Match:
+    said = fold(text)
+    if not said:
+        return Match(problem="enum_no_match")
+    ranked = sorted((OSA.distance(said, fold(member)), member) for member in members)
+    if ranked:
+        best, member = ranked[0]
+        second = ranked[1][0] if len(ranked) > 1 else 99
+        if best <= DISTANCE_MAX and best < min(len(said), len(fold(member))) / 2.5 and _is_clear(best, second):
+            return Match(member, "enum_fuzzy")
+        ties = tuple(other for distance, other in ranked if distance <= min(best + 1, DISTANCE_MAX))
+        if len(ties) > 1 and best < len(said) / 1.5:
+            return Match(problem="enum_ambiguous", near=ties)
+    return _no_match(text, said, members, spec)
+
+
+def _is_clear(best: int, second: int) -> bool:
+    return second - best >= 2 or (best == 1 and second > 2)
+
+
+def _no_match(text: str, said: str, members: list[str], spec: Spec) -> Match:
+    """Why nothing fits: several members are near, or none is."""
+    near = [member for member in members if _is_near(said, fold(member))]
+    coded = bool(_CODE.match(text.strip())) and any(_CODE.match(word) for word in spec.hints)
+    if len(near) > 1 or coded:
+        return Match(problem="enum_ambiguous", near=tuple(near or members))
+    return Match(problem="enum_no_match", near=tuple(near))
+
+
+def _is_near(said: str, member: str) -> bool:
+    if len(said) >= 3 and (said in member or (len(member) >= 3 and member in said)):
+        return True
+    return Indel.normalized_similarity(said, member) >= CLOSE

@@ -1,0 +1,90 @@
+"""The key of a pair, however it is quoted, and the separator behind it."""
+
+import re
+
+from processors.repair.lexis import NEXT_IN_STRING, QUOTES, decode
+from processors.repair.value_end import Frame, Source, is_known, is_separator
+
+_PLAIN = re.compile(r'"([^"\\\n{}\[\],]{1,120})"\s*:\s*')
+_BARE = re.compile(
+    r"""([^\s:：=＝"'“”`{}\[\],，｛｝][^:：=＝"'“”`{}\[\],，\n｛｝]{0,119}?)\s*(?=[:：=＝"'”`“\[{｛]|\Z)"""
+)
+_SEPARATOR = re.compile(r"[:：=＝\n]")
+_STRAY = frozenset("\"'”`’")
+KEY_MAX = 200
+"""Longest key looked for without its closing quote, in characters."""
+
+
+def read_key(source: Source, at: int, frame: Frame) -> tuple[str | None, int]:
+    """The key that begins here and where its value begins; None, and one character on, if nothing like a key does."""
+    if found := _PLAIN.match(source.text, at):
+        return found[1], found.end()
+    read = _quoted if source.text[at] in QUOTES else _bare
+    key, at = read(source, at, frame)
+    if key is None:
+        return None, at
+    return key, _behind_separator(source, at)
+
+
+def _behind_separator(source: Source, at: int) -> int:
+    at = source.skip(at)
+    char = source.text[at : at + 1]
+    if not char:
+        return at
+    if not is_separator(char):
+        source.codes.add("missing_colon")
+        return at
+    if char in "=＝":
+        source.codes.add("equals_for_colon")
+    return source.skip(at + (2 if source.text.startswith("=>", at) else 1))
+
+
+def _quoted(source: Source, at: int, frame: Frame) -> tuple[str | None, int]:
+    start, quote = at + 1, source.text[at]
+    place = start
+    while found := NEXT_IN_STRING[quote].search(source.text, place):
+        place = found.end()
+        if found[0] == "\\":
+            place += 1
+            continue
+        body = source.text[start : found.start()]
+        if _ends_key(source, place, body, frame):
+            if quote != '"':
+                source.codes.add("quotes_replaced")
+            return str(decode(body)), place
+        break
+    return _half_quoted(source, start)
+
+
+def _ends_key(source: Source, after: int, body: str, frame: Frame) -> bool:
+    after = source.blanks.skip(after, 40)
+    follows = source.text[after : after + 1]
+    return (
+        follows == ""
+        or is_separator(follows)
+        or is_known(body, frame.spec)
+        or (follows in '{["' and len(body) < 40 and ":" not in body)
+    )
+
+
+def _half_quoted(source: Source, start: int) -> tuple[str, int]:
+    """`"days: 3`: the closing quote is missing, so the key ends at its separator."""
+    source.codes.add("key_quotes_added")
+    found = _SEPARATOR.search(source.text, start, start + KEY_MAX)
+    end = found.start() if found else min(len(source.text), start + KEY_MAX)
+    return source.text[start:end].strip(), end
+
+
+def _bare(source: Source, at: int, frame: Frame) -> tuple[str | None, int]:
+    found = _BARE.match(source.text, at)
+    if not found:
+        source.codes.add("skipped_text")
+        return None, at + 1
+    frame.has_bare_keys = True
+    source.codes.add("key_quotes_added")
+    end = found.end()
+    if source.text[end : end + 1] in _STRAY:
+        behind = source.blanks.skip(end + 1, 40)
+        if source.text[behind : behind + 1] and is_separator(source.text[behind]):
+            end += 1
+    return found[1], end

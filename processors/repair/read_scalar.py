@@ -1,0 +1,107 @@
+"""One scalar of damaged JSON: a string, however it is quoted, or an unquoted token with its raw text."""
+
+import re
+
+from processors.repair.lexis import NEXT_IN_STRING, QUOTES, decode
+from processors.repair.nodes import Bare, Cut, Items, Node
+from processors.repair.toolschema import Spec
+from processors.repair.value_end import Source
+
+_STRICT_STRING = re.compile(r'"((?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*)"')
+_PLAIN_BARE = re.compile(r"(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)\s*(?=[,}\]])")
+_END = re.compile(r"""[,，}\]｝］)\n"'“”`]|\s(?=//|#|/\*)|\\[n"]""")
+_PREFIX = re.compile(r"[rRbBuUfF]{1,2}(?=[\"'])")
+_LAST_CLOSERS = re.compile(r"[\s}\]]*\Z")
+_COMMA_BEFORE = re.compile(r"[\s,，]*\Z")
+BEFORE_KEY_MAX = 60
+
+
+def read_scalar(source: Source, at: int, spec: Spec) -> tuple[Node, int]:
+    """The scalar that begins here, and where it ends."""
+    if prefixed := _PREFIX.match(source.text, at):
+        at = prefixed.end()
+    if source.text[at] in QUOTES:
+        return _string(source, at, spec)
+    if found := _PLAIN_BARE.match(source.text, at):
+        return Bare(found[1]), found.end(1)
+    return _bare(source, at, spec)
+
+
+def _string(source: Source, at: int, spec: Spec) -> tuple[Node, int]:
+    text, quote = source.text, source.text[at]
+    if quote != '"':
+        source.codes.add("quotes_replaced")
+    place, start = at + 1, at + 1
+    while found := NEXT_IN_STRING[quote].search(text, place):
+        end, place = found.start(), found.end()
+        if found[0] == "\\":
+            if not _is_path_end(source, start, end, quote):
+                place += 1
+                continue
+            end, place = end + 1, end + 2
+        if _opens_next_key(source, start, end):
+            source.codes.add("value_quotes_added")
+            body = text[start:end]
+            kept = body[: _COMMA_BEFORE.search(body, max(0, len(body) - BEFORE_KEY_MAX)).start()]  # type: ignore[union-attr]
+            return decode(kept), end
+        if source.ends_at(place):
+            return _closed(source, text[start:end], quote, place)
+    return _unclosed(source, start, spec)
+
+
+def _closed(source: Source, body: str, quote: str, place: int) -> tuple[Node, int]:
+    if quote in body.replace("\\" + quote, ""):
+        source.codes.add("inner_quotes_kept")
+    if "\n" in body or "\t" in body or "\r" in body:
+        source.codes.add("control_characters_kept")
+    return decode(body), place
+
+
+def _is_path_end(source: Source, start: int, slash: int, quote: str) -> bool:
+    r"""`"C:\temp\"`: the last backslash belongs to the path, not to the quote."""
+    text = source.text
+    is_path = text[start + 1 : start + 3] == ":\\" and text[start + 3 : start + 4] != "\\"
+    return is_path and text[slash + 1 : slash + 2] == quote and source.ends_at(slash + 2)
+
+
+def _opens_next_key(source: Source, start: int, quote_at: int) -> bool:
+    """Whether this quote begins a known key: then the string before it lost its closing quote."""
+    text = source.text
+    before = text[max(start, quote_at - BEFORE_KEY_MAX) : quote_at].rstrip()
+    level = len(source.stack) - 1
+    if isinstance(source.stack[level].node, Items) or not before.endswith((",", "，")):
+        return False
+    return source.is_key(quote_at, level, needs_known=True)
+
+
+def _unclosed(source: Source, start: int, spec: Spec) -> tuple[Node, int]:
+    """No quote closes it: whole only if closers alone follow a value the schema knows; else cut."""
+    rest = source.text[start:]
+    bare = rest[: _LAST_CLOSERS.search(rest, max(0, len(rest) - 400)).start()]  # type: ignore[union-attr]
+    if bare != rest and bare in spec.enum:
+        source.codes.add("value_quotes_added")
+        return bare, start + len(bare)
+    return Cut(decode(rest)), len(source.text)
+
+
+def _bare(source: Source, at: int, spec: Spec) -> tuple[Node, int]:
+    text = source.text
+    in_array = isinstance(source.stack[-1].node, Items)
+    place = at
+    while found := _END.search(text, place):
+        end, place = found.start(), found.end()
+        char = found[0]
+        if char in QUOTES and source.ends_at(place):
+            source.codes.add("value_quotes_added")
+            return decode(text[at:end].strip()), place
+        if char in QUOTES and not source.is_key(end, len(source.stack) - 1, needs_known=True):
+            continue
+        if (in_array and char in ",，") or char in QUOTES or source.ends_at(end):
+            return _token(text[at:end], spec), end
+    return Cut(Bare(text[at:].strip())), len(text)
+
+
+def _token(raw: str, spec: Spec) -> Node:
+    del spec
+    token = raw.strip()
+    return Bare(token) if token else None

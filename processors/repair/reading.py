@@ -1,0 +1,181 @@
+"""Raw argument text, in whatever form → a tree of tokens and the codes of what was odd."""
+
+import re
+from dataclasses import dataclass, field
+
+from processors.repair.envelope import open_envelope
+from processors.repair.form_lines import read_flags, read_lines
+from processors.repair.form_xml import looks_like_xml, read_xml, text_in_xml
+from processors.repair.lexis import unescape
+from processors.repair.nodes import Bare, Cut, Items, Members, Node
+from processors.repair.tolerant import TooDeepError, read_container, read_unopened
+from processors.repair.toolschema import Spec
+from processors.repair.unwrap import unwrap
+from processors.repair.value_end import Source
+from schemas.toolcall import Refusal
+
+_CALL = re.compile(
+    r"(?:[^{｛\"'(]{0,200}?[\s\[`:：]|\[)?\s*([A-Za-z_][\w.]{0,119})\((?=\s*(?:\)|\*\*|\{|[A-Za-z_]\w*\s*=))"
+)
+_OBJECT = re.compile(
+    r"[{｛](?=\s*(?:\\n)*\s*(?:[\"'“”„‘`«「『＂}｝]|\.\.\.|/\*|//|#|[^\W\d][\w.$ -]{0,80}[\"'”`]?\s*[:：=＝]))"
+)
+_LIST = re.compile(r"\s*[\[［]\s*[{｛]")
+_UNOPENED = re.compile(r"""[\s,]*(?:["'“`][^"'“”`\n:]{1,80}["'”`]|[^\W\d]\w{0,80})\s*[:：=]""")
+_NOTHING = re.compile(r"\s*(?:null|None|undefined)?\s*\Z")
+ROOTS_MAX = 50
+"""Most objects of one text that are compared."""
+
+
+@dataclass(slots=True)
+class Reading:
+    """What was read: the argument object, or why there is none."""
+
+    node: Members | None = None
+    codes: list[str] = field(default_factory=list)
+    ended: bool = False
+    problem: Refusal | None = None
+
+
+def read(raw: str, spec: Spec) -> Reading:
+    """The one argument object of a text."""
+    envelope = open_envelope(raw)
+    reading = Reading(codes=envelope.codes, ended=envelope.ended)
+    try:
+        roots = _roots(envelope.text, spec, reading)
+    except TooDeepError:
+        reading.problem = Refusal(code="too_deep")
+        return reading
+    if not roots:
+        reading.problem = Refusal(code="no_call_found")
+        return reading
+    return _only(roots, spec, reading)
+
+
+def read_nested(text: str, spec: Spec) -> Node:
+    """A container written out as text; the text itself if it is none. Raises nothing."""
+    source = Source(text)
+    at = source.skip(0)
+    if text[at : at + 1] in {'"', "'"} and len(text.strip()) > 2 and text.rstrip()[-1] == text[at]:
+        return read_nested(unescape(text.strip()[1:-1]), spec)
+    if text[at : at + 1] not in {"{", "[", "("}:
+        return text
+    try:
+        node, end = read_container(source, at, spec)
+    except TooDeepError:
+        return text
+    return node if not text[end:].strip() and not node.is_open else text
+
+
+def _roots(text: str, spec: Spec, reading: Reading) -> list[Node]:
+    if not text.strip():
+        return []
+    if looks_like_xml(text):
+        return _xml_roots(text, spec, reading)
+    if text[0] not in "{[｛［":
+        if (flags := read_flags(text)) is not None:
+            return _formed(flags, "flags_read", reading)
+        if spec.properties and not _LIST.match(text) and (lines := read_lines(text, spec)) is not None:
+            return _formed(lines, "lines_read", reading)
+    if found := _CALL.match(text):
+        return _call_roots(text, found, spec, reading)
+    return _object_roots(text, spec, reading)
+
+
+def _formed(node: Members, code: str, reading: Reading) -> list[Node]:
+    reading.codes.append(code)
+    return [node]
+
+
+def _xml_roots(text: str, spec: Spec, reading: Reading) -> list[Node]:
+    if (inner := text_in_xml(text)) is not None:
+        reading.codes.append("tags_read")
+        return _object_roots(inner, spec, reading)
+    if (node := read_xml(text, spec)) is not None:
+        return _formed(node, "tags_read", reading)
+    return _object_roots(text, spec, reading)
+
+
+def _call_roots(text: str, found: re.Match[str], spec: Spec, reading: Reading) -> list[Node]:
+    """`tool(city="Leeds")`, one or several."""
+    reading.codes.append("call_read")
+    roots: list[Node] = []
+    at = found.end() - 1
+    while at >= 0 and len(roots) < ROOTS_MAX:
+        brace = re.compile(r"\(\s*(?:\*\*\s*)?(?=\{)").match(text, at)
+        source = Source(text)
+        root: Members | Items
+        if brace:
+            root, at = read_container(source, brace.end(), spec)
+        else:
+            root, at = read_unopened(source, at + 1, spec, ")")
+        reading.codes += sorted(source.codes - {"equals_for_colon", "key_quotes_added", "open_brace_added"})
+        roots.append(root)
+        following = re.compile(r"[\s,;)]*[A-Za-z_][\w.]{0,119}\((?=\s*(?:\)|\*\*|\{|[A-Za-z_]\w*\s*=))").match(text, at)
+        at = following.end() - 1 if following else -1
+    return roots
+
+
+def _object_roots(text: str, spec: Spec, reading: Reading) -> list[Node]:
+    roots: list[Node] = []
+    at, source = _first_start(text), Source(text)
+    if at < 0:
+        if not _UNOPENED.match(text) or not spec.properties:
+            return []
+        unopened, at = read_unopened(source, 0, spec)
+        reading.codes += sorted(source.codes)
+        _settle_end(unopened)
+        return [unopened]
+    if text[:at].strip():
+        reading.codes.append("prose_stripped")
+    while at >= 0 and len(roots) < ROOTS_MAX:
+        root, end = read_container(source, at, spec)
+        roots += root.values if isinstance(root, Items) and root.values else [root]
+        following = _OBJECT.search(text, end)
+        rest = text[end : following.start() if following else len(text)].strip()
+        at = following.start() if following else -1
+        if rest.strip("}])`;"):
+            source.codes.add("prose_stripped")
+            reading.ended = True
+        elif rest.strip("`;"):
+            source.codes.add("extra_closers")
+    reading.codes += sorted(source.codes)
+    return roots
+
+
+def _settle_end(root: Members) -> None:
+    """An object without braces has no closer to miss: its last token is whole."""
+    root.is_open = root.is_cut
+    if root.pairs and isinstance(root.pairs[-1][1], Cut) and isinstance(root.pairs[-1][1].value, Bare):
+        root.pairs[-1] = (root.pairs[-1][0], root.pairs[-1][1].value)
+
+
+def _first_start(text: str) -> int:
+    if listed := _LIST.match(text):
+        return text.index("[" if "[" in listed[0] else "［")
+    if text[:1] in {"{", "｛"}:
+        return 0
+    unopened = _UNOPENED.match(text)
+    found = _OBJECT.search(text)
+    if unopened and (not found or found.start() > unopened.end()) and text.lstrip()[:1] in {'"', "'", "“"}:
+        return -1
+    return found.start() if found else -1
+
+
+def _only(roots: list[Node], spec: Spec, reading: Reading) -> Reading:
+    """One object out of those found: equal ones are one, empty ones are none."""
+    objects = [unwrap(root, spec, reading.codes, read_nested) for root in roots if isinstance(root, Members)]
+    if len(objects) > 1:
+        full = [one for one in objects if one.pairs]
+        if len(full) < len(objects):
+            reading.codes.append("empty_object_dropped")
+        kinds = full[:1] + [one for one in full[1:] if one != full[0]]
+        if len(kinds) < len(full):
+            reading.codes.append("repeated_object_dropped")
+        objects = kinds or objects[:1]
+    if len(objects) != 1:
+        code = "two_objects" if objects else "no_call_found"
+        reading.problem = Refusal(code=code, message=str(len(objects)))
+    else:
+        reading.node = objects[0]
+    return reading

@@ -1,0 +1,63 @@
+"""`{"name": …, "arguments": {…}}` and its relatives → the argument object inside."""
+
+from collections.abc import Callable
+
+from processors.repair.nodes import Items, Members, Node
+from processors.repair.toolschema import Spec
+from processors.repair.words import WORDS, fold
+
+LAYERS_MAX = 5
+
+
+def unwrap(root: Members, spec: Spec, codes: list[str], read_nested: Callable[[str, Spec], Node]) -> Members:
+    """The object inside, as long as it fits the schema better than the one around it."""
+    for _ in range(LAYERS_MAX):
+        inner = _inside(root, spec, read_nested)
+        if inner is None:
+            return root
+        inner.is_open |= root.is_open
+        inner.is_cut |= root.is_cut
+        codes.append("unwrapped")
+        root = inner
+    return root
+
+
+def _inside(root: Members, spec: Spec, read_nested: Callable[[str, Spec], Node]) -> Members | None:
+    own = _known(root, spec)
+    for key, node in root.pairs:
+        folded = fold(key)
+        is_wrapper = folded in WORDS.wrappers or folded in WORDS.wrapper_calls or folded in WORDS.wrapper_names
+        names_tool = bool(spec.name) and folded == fold(spec.name)
+        if not (is_wrapper or names_tool) or (len(root.pairs) > 1 and not _others_are_names(root, key, spec)):
+            continue
+        inner = _object_in(node, spec, read_nested)
+        if inner is not None and (
+            _known(inner, spec) > own or (own == 0 and key not in spec.properties) or _wraps_more(inner, spec)
+        ):
+            return inner
+    return None
+
+
+def _others_are_names(root: Members, key: str, spec: Spec) -> bool:
+    """Whether all that stands beside the wrapper says which tool is meant, or talks about the call."""
+    return all(
+        other == key or fold(other) in WORDS.wrapper_names or fold(other) in WORDS.asides for other, _ in root.pairs
+    ) and not (spec.required and spec.required <= {other for other, _ in root.pairs})
+
+
+def _object_in(node: Node, spec: Spec, read_nested: Callable[[str, Spec], Node]) -> Members | None:
+    if isinstance(node, str):
+        node = read_nested(str(node), spec)
+    if isinstance(node, Items) and len(node.values) == 1 and not node.is_elided:
+        node = node.values[0]
+    return node if isinstance(node, Members) else None
+
+
+def _known(members: Members, spec: Spec) -> int:
+    return len({key for key, _ in members.pairs if key in spec.properties or fold(key) in spec.folded})
+
+
+def _wraps_more(inner: Members, spec: Spec) -> bool:
+    """A wrapper in a wrapper: `{"function": {"name": …, "arguments": …}}`."""
+    keys = {fold(key) for key, _ in inner.pairs}
+    return bool(keys & WORDS.wrappers) and bool(keys & WORDS.wrapper_names) and not keys & set(spec.folded)

@@ -1,0 +1,51 @@
+"""One repair in progress, and what comes of it: Repaired."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from processors.repair.rules import NO_RULES, Rules
+from schemas.jsonvalue import Json, JsonObject
+from schemas.toolcall import Refusal, Repair
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repaired:
+    """Argument text, made to fit its schema or refused."""
+
+    status: Literal["ok", "repaired", "refused"]
+    arguments: JsonObject | None = None
+    confidence: float = 1.0
+    repairs: tuple[Repair, ...] = ()
+    refusal: Refusal | None = None
+
+
+@dataclass(slots=True)
+class Work:
+    """What was changed so far, and what stands against accepting."""
+
+    tool: str = ""
+    rules: Rules = NO_RULES
+    ended: bool = False
+    """Something after the arguments proves that the writer was done: an end token, a closing fence or tag."""
+    repairs: list[Repair] = field(default_factory=list)
+    problems: list[Refusal] = field(default_factory=list)
+    was_cut: bool = False
+    """The text ended inside the arguments."""
+
+    def note(self, code: str, path: str = "", rule: str | None = None) -> None:
+        """Record one change."""
+        self.repairs.append(Repair(code=code, path=path, rule=rule))
+
+    def refuse(self, code: str, path: str = "", candidate: Json = None, detail: str = "") -> None:
+        """Record one reason not to accept."""
+        self.problems.append(Refusal(code=code, path=path, candidate=candidate, message=detail))
+
+    def trial(self) -> "Work":
+        """An empty one for a reading that may be given up."""
+        return Work(tool=self.tool, rules=self.rules, ended=self.ended, was_cut=self.was_cut)
+
+    def take(self, trial: "Work") -> None:
+        """Keep what a trial recorded."""
+        self.repairs += trial.repairs
+        self.problems += trial.problems
+        self.was_cut |= trial.was_cut
