@@ -8,12 +8,14 @@ import asyncio
 from collections.abc import Awaitable, Mapping
 from dataclasses import replace
 from typing import Any
+from zlib import crc32
 
 from schemas.failure import Failure, FailureCode, Stage
 from schemas.output import Output
 from schemas.wire import Event, encode
 from streams.open_stream import NUMBER_HEADER, DeadLetter, Publish
 from streams.settings import ServerAwayError
+from streams.topics import Topology
 
 RECORD_BYTES_MAX = 8_000_000
 """Longest record sent; topics are created with room for it. A longer event is cut down and says so."""
@@ -25,10 +27,11 @@ MESSAGE_CHARS_MAX = 1_000
 class Outbox:
     """Batches under way to the broker."""
 
-    def __init__(self, producer: Any, partitions: Mapping[str, int], dead_letters: str, group: str) -> None:
+    def __init__(self, producer: Any, partitions: Mapping[str, int], topology: Topology, group: str) -> None:
         self._producer = producer
         self._partitions = partitions
-        self._dead_letters = dead_letters
+        self._dead_letters = topology.dead_letters()
+        self._by_signature = {name for name, topic in topology.topics.items() if topic.key == "signature"}
         self._group = group
         self._filling: dict[tuple[str, int], Any] = {}
         self._full: list[tuple[str, int, Any]] = []
@@ -44,7 +47,12 @@ class Outbox:
         if len(value) > RECORD_BYTES_MAX:
             value = encode(_cut_down(item.event))
         headers = [(NUMBER_HEADER, b"%d" % item.number)]
-        self._append(item.topic, partition, item.stream_id.encode("utf-8", "replace"), value, headers)
+        key = item.stream_id.encode("utf-8", "replace")
+        if isinstance(item.event, Failure) and item.topic in self._by_signature:
+            # All failures of one kind meet in one partition, where the learner counts them.
+            key = signature_of(item.event).encode("utf-8", "replace")
+            partition = crc32(key)
+        self._append(item.topic, partition, key, value, headers)
 
     async def send(self) -> None:
         """Hand all batches to the producer; `settle` waits for them."""
@@ -91,6 +99,11 @@ class Outbox:
             "dlq.processor": self._group,
         }
         return [*record.headers, *((key, str(value).encode("utf-8", "replace")) for key, value in reasons.items())]
+
+
+def signature_of(failure: Failure) -> str:
+    """What makes two failures the same; free of content."""
+    return failure.signature or f"{failure.stage}:{failure.code}"
 
 
 def _cut_down(event: Event) -> Event:

@@ -21,8 +21,8 @@ from streams.client_options import kafka_options
 from streams.settings import ConfigError, ServerAwayError, Settings
 
 EVENT_SCHEMAS = frozenset(get_args(event.__annotations__["schema"])[0] for event in get_args(Event))
-BESIDE_EVENTS = frozenset({"audit/1"})
-"""Schemas of records that are not events: the audit log's, whose content is encrypted."""
+BESIDE_EVENTS = frozenset({"audit/1", "count/1"})
+"""Schemas of records that are not events: the audit log's, whose content is encrypted, and the learner's counts."""
 
 REPLICATION_MAX = 3
 """Copies of a topic on a cluster with that many brokers: one may be lost while another is restarted."""

@@ -12,6 +12,7 @@ time, up to a bound, and then ends with ServerAwayError.
 import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -78,7 +79,7 @@ class Worker:
 
     async def run(self, stop: asyncio.Event) -> None:
         """Work until `stop` is set; raises ServerAwayError or ConfigError."""
-        away = Away(self._settings.kafka_bootstrap, self._settings.server_away_s_max)
+        away = Away(f"Kafka at {self._settings.kafka_bootstrap}", self._settings.server_away_s_max)
         while not stop.is_set():
             try:
                 await self._run_clients(stop, away)
@@ -94,7 +95,7 @@ class Worker:
             for name in sorted(topics - set(await clients.admin.list_topics())):
                 raise ConfigError(f"topic {name} does not exist: run `hermes-streams topics apply`")
             counts = await clients.partitions(topics)
-            outbox = Outbox(clients.producer, counts, self._topology.dead_letters(), self._chain.group)
+            outbox = Outbox(clients.producer, counts, self._topology, self._chain.group)
             held = Held(self._chain, clients, outbox, self._poisoned, self._now)
             clients.consumer.subscribe(self._chain.reads, listener=_Rebalance(held, self.is_ready))
             await self._loop(clients.consumer, held, stop, away)
@@ -172,8 +173,8 @@ class _Rebalance(ConsumerRebalanceListener):  # type: ignore[misc]  # the client
 class Away:
     """How long a server has been away, and the wait until the next try."""
 
-    def __init__(self, address: str, s_max: float) -> None:
-        self._address = address
+    def __init__(self, server: str, s_max: float) -> None:
+        self._server = server
         self._s_max = s_max
         self._since: float | None = None
         self._delay_s = BACK_OFF_S
@@ -186,8 +187,12 @@ class Away:
         """Wait, twice as long as the last time; raises ServerAwayError when the bound is reached."""
         self._since = self._since or time.monotonic()
         if time.monotonic() - self._since > self._s_max:
-            raise ServerAwayError(f"Kafka at {self._address} has been away for {self._s_max:g} s: {error!r}") from error
-        try:
-            await asyncio.wait_for(stop.wait(), self._delay_s)
-        except TimeoutError:
-            self._delay_s = min(self._delay_s * 2, BACK_OFF_S_MAX)
+            raise ServerAwayError(f"{self._server} has been away for {self._s_max:g} s: {error!r}") from error
+        await pause(stop, self._delay_s)
+        self._delay_s = min(self._delay_s * 2, BACK_OFF_S_MAX)
+
+
+async def pause(stop: asyncio.Event, wait_s: float) -> None:
+    """Wait, or until `stop` is set."""
+    with suppress(TimeoutError):
+        await asyncio.wait_for(stop.wait(), wait_s)

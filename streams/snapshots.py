@@ -1,0 +1,54 @@
+"""The registry's snapshot in force in this process: followed while Redis is there, kept while it is not."""
+
+import asyncio
+import logging
+from contextlib import suppress
+
+from processors.snapshot import Snapshot
+from streams.pattern_registry import connected
+from streams.settings import ServerAwayError, Settings
+from streams.worker import pause
+
+FIRST_S_MAX = 5.0
+"""How long a worker waits at its start for the first snapshot, before it goes on with the shipped catalogues alone."""
+AGAIN_S = 1.0
+
+log = logging.getLogger(__name__)
+
+
+class Snapshots:
+    """Holds the latest snapshot; a stream's processors take it once, at the stream's start."""
+
+    def __init__(self) -> None:
+        self._current = Snapshot()
+        self.is_known = asyncio.Event()
+        """Set once the registry has been read."""
+
+    def current(self) -> Snapshot:
+        """The snapshot for a stream that starts now."""
+        return self._current
+
+    async def follow(self, settings: Settings, stop: asyncio.Event) -> None:
+        """Take each new snapshot until `stop` is set; a registry that is away is asked again each second."""
+        following = asyncio.create_task(self._follow(settings, stop))
+        await stop.wait()
+        following.cancel()
+
+    async def wait_for_first(self) -> None:
+        """Wait for the first snapshot, not for long: parsing does not depend on the registry."""
+        try:
+            await asyncio.wait_for(self.is_known.wait(), FIRST_S_MAX)
+        except TimeoutError:
+            log.warning("the registry does not answer; starting with the shipped catalogues alone")
+
+    async def _follow(self, settings: Settings, stop: asyncio.Event) -> None:
+        while not stop.is_set():
+            with suppress(ServerAwayError):
+                await self._take_each(settings)
+            await pause(stop, AGAIN_S)
+
+    async def _take_each(self, settings: Settings) -> None:
+        async with connected(settings.redis_url, settings.topic_prefix) as registry:
+            async for snapshot in registry.follow():
+                self._current = snapshot
+                self.is_known.set()
