@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from processors.limits import LIMITS, Limits
+from processors.repair import NO_RULES, Rules
 from processors.tools.arguments import Reading, read_arguments
 from processors.tools.links import Links, Marks, issued
 from processors.tools.names import NAMESPACE
@@ -45,6 +46,8 @@ FAILURES = {
 class ToolOptions:
     """What a registry snapshot says about reading calls."""
 
+    rules: Rules = NO_RULES
+    """Learned repair rules."""
     aliases: Mapping[str, str] = field(default_factory=dict)
     """Learned names: as a model writes it → registered name."""
     learned_formats: frozenset[str] = frozenset()
@@ -148,13 +151,17 @@ class ToolStage:
         if segment.format in self._options.learned_formats and not self._toolbox.get(name):
             warning = CallWarning(code="unregistered", message="A learned format can only call registered tools.")
             return replace(blank, status=CallStatus.UNKNOWN_TOOL, warnings=(warning,))
-        reading = read_arguments(draft, self._toolbox.get(name))
+        schema = self._toolbox.schema(name)
+        is_renamed = bool(warnings)
+        if isinstance(schema, str):
+            warnings = (*warnings, CallWarning(code="malformed_schema", message=schema))
+        reading = read_arguments(draft, None if isinstance(schema, str) else schema, self._options.rules)
         markup = tuple(Repair(code=code) for code in segment.repairs)
         return replace(
             blank,
             name=name,
             arguments=reading.arguments,
-            status=_status(reading, is_renamed=bool(warnings), is_mended=bool(markup)),
+            status=_status(reading, is_renamed=is_renamed, is_mended=bool(markup)),
             strategy=reading.strategy,
             confidence=round(reading.confidence * certainty * MARKUP_RATE ** len(markup), 4),
             repairs=markup + reading.repairs,

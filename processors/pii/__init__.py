@@ -1,1 +1,4 @@
-"""Text → places of personal data and secrets in it."""
+"""Text → personal data and secrets in it, and the text without them.
+
+`find.find_pii`, `redact.redact` and `redact.redact_json`, `stream.StreamRedactor`; the rules are the `*.toml` beside.
+"""

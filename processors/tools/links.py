@@ -54,11 +54,18 @@ def issued(call_id: str, name: str, arguments: JsonObject, start: int) -> Issued
 
 
 def canonical(value: Json) -> bytes:
-    """One spelling for each JSON value; what orjson can't write (a lone surrogate, a huge integer) gets its repr."""
+    """One spelling for each JSON value.
+
+    What orjson can't write (a lone surrogate, a huge integer, 255 levels) gets its repr; deeper values are all alike.
+    """
     try:
         return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
     except TypeError:
+        pass
+    try:
         return repr(value).encode("utf-8", "surrogatepass")
+    except RecursionError:
+        return b"too deep"
 
 
 class Links:

@@ -6,12 +6,19 @@ unknown.
 """
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
+
+import orjson
 
 from processors.match_tool import Match, ToolIndex
+from processors.repair import SchemaError, ToolSchema, compile_tool
+from processors.tools.links import canonical
 from schemas.jsonvalue import Json, JsonObject
 
 NAME_CHARS_MAX = 256
 """Longest tool name read: providers allow 64."""
+SCHEMAS_MAX = 2_048
+"""Compiled schemas kept: streams of one agent bring the same tools again and again."""
 
 
 def function_of(tool: Json) -> JsonObject | None:
@@ -23,6 +30,17 @@ def function_of(tool: Json) -> JsonObject | None:
         return None
     name = function.get("name")
     return function if isinstance(name, str) and 0 < len(name) <= NAME_CHARS_MAX else None
+
+
+@lru_cache(maxsize=SCHEMAS_MAX)
+def _compiled(tool: bytes) -> ToolSchema | str:
+    """A tool's schema; a sentence that names the place if it is none."""
+    try:
+        return compile_tool(orjson.loads(tool))
+    except orjson.JSONDecodeError:  # what canonical JSON can't hold
+        return "tool: not JSON"
+    except SchemaError as error:
+        return str(error)
 
 
 class Toolbox:
@@ -45,6 +63,11 @@ class Toolbox:
     def get(self, name: str) -> JsonObject | None:
         """The tool of exactly this name."""
         return self._tools.get(name) or (self._behind.get(name) if self._behind else None)
+
+    def schema(self, name: str) -> ToolSchema | str | None:
+        """The compiled schema of a tool; None if there is no such tool, a sentence if its schema is malformed."""
+        tool = self.get(name)
+        return _compiled(canonical(tool)) if tool else None
 
     def match(self, name: str, arguments: JsonObject | None = None) -> Match:
         """The tool that an unknown name means, if one is near enough; candidates in any case."""

@@ -214,6 +214,40 @@ def test_more_calls_than_the_limit_are_response() -> None:
     assert [getattr(event, "code", None) or event.schema for event in out] == ["call/1", "too_many_calls", "segment/1"]
 
 
+def nested(depth):
+    value = {}
+    for _ in range(depth):
+        value = {"properties": {"a": value}}
+    return value
+
+
+BAD_TOOLS = [
+    {"name": "get_weather", "parameters": {"type": "object", "properties": {"city": {"type": 7}}}},
+    {"name": "get_weather", "parameters": {"properties": {"city": {"pattern": "("}}}},
+    {"name": "get_weather", "parameters": nested(2_000)},
+    {"name": "get_weather", "parameters": {"$ref": "#/nowhere"}},
+]
+
+
+@pytest.mark.parametrize("tool", BAD_TOOLS, ids=["type", "pattern", "depth", "reference"])
+def test_a_malformed_schema_is_said_and_does_not_stop_the_call(tool) -> None:
+    out = calls(call(0), tools=(tool,))["call_0"]
+    assert (out.status, out.arguments) == (CallStatus.OK, {"city": "Oslo"})
+    assert [warning.code for warning in out.warnings] == ["malformed_schema"]
+
+
+def test_damaged_text_is_repaired_by_the_schema() -> None:
+    out = calls(call(0, arguments_text="{'city': \"北京\", days: '3',}"))["call_0"]
+    assert (out.status, out.strategy, out.arguments) == (CallStatus.REPAIRED, "repair", {"city": "北京", "days": 3})
+    assert 0.5 < out.confidence < 1
+    assert all(repair.code for repair in out.repairs)
+
+
+def test_a_refusal_says_why_in_words_for_the_model() -> None:
+    out = calls(call(0, arguments_text='{"city": "Os', complete=True))["call_0"]
+    assert (out.status, out.arguments, out.refusal.code) == (CallStatus.REFUSED, None, "truncated_text")
+
+
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),

@@ -1,0 +1,153 @@
+"""Redaction of texts, JSON values and streams: own tables in English and Chinese."""
+
+import orjson
+import pytest
+
+from processors.pii.find import find_pii
+from processors.pii.redact import Numbered, redact, redact_json
+from processors.pii.rules import SHIPPED
+from processors.pii.stream import HELD_CHARS_MAX, StreamRedactor
+
+KEY = "sk-proj-Zk3vQ81xPq7mNw2LtYb5RcD9HsJf4GaUe6TiOoXp"
+PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIEow" + "IBAAKCAQEA7v3kQ9xT\n" * 12 + "-----END RSA PRIVATE KEY-----"
+
+CASES = [
+    ("Call me at +86 138 0013 8001 now", "Call me at [PHONE_REDACTED] now"),
+    ("手机号１３８００１３８００１，谢谢", "手机号[PHONE_REDACTED]，谢谢"),
+    ('{"tel": "\\u0031\\u0033800138001"}', '{"tel": "[PHONE_REDACTED]"}'),
+    ('{"tel": 13800138001, "n": 1}', '{"tel": "[PHONE_REDACTED]", "n": 1}'),
+    ('{"a": "{\\"tel\\": 13800138001}"}', '{"a": "{\\"tel\\": \\"[PHONE_REDACTED]\\"}"}'),
+    ("身份证11010519491231002X已核验", "身份证[ID_CARD_REDACTED]已核验"),
+    ("mail lin.tao＠example.com or o'hara@x.co.uk", "mail [EMAIL_REDACTED] or [EMAIL_REDACTED]"),
+    ("他的邮箱lin@example.com已经失效", "他的邮箱[EMAIL_REDACTED]已经失效"),
+    ("请发送到晨光@金穗.中国。", "请发送到[EMAIL_REDACTED]。"),
+    ("write to ann [at] example [dot] org please", "write to [EMAIL_REDACTED] please"),
+    (f"密钥是{KEY}，不要外传", "密钥是[API_KEY_REDACTED]，不要外传"),
+    ("db postgres://app:s3cr3t!x@db.internal/x", "db postgres://[URL_CREDENTIAL_REDACTED]@db.internal/x"),
+    (f"key:\n{PEM}\nend", "key:\n[PRIVATE_KEY_REDACTED]\nend"),
+    ('{"password": {"value": "Tr0ub4dor&3x"}}', '{"password": {"value": "[SECRET_REDACTED]"}}'),
+    ("初始密码是Tr0ub4dor#3x 请修改", "初始密码是[SECRET_REDACTED] 请修改"),
+    ("GB82 WEST 1234 5698 7654 32 ok", "[IBAN_REDACTED] ok"),
+    ("一辆鄂DP9XX3停在门口", "一辆[LICENSE_PLATE_REDACTED]停在门口"),
+    ("from 2a02:5cf8::5b87 port 22", "from [IP_ADDRESS_REDACTED] port 22"),
+]  # fmt: skip
+
+CLEAN = [
+    "0.13912345678", "ts 1748503543012346 ok", "page 4010232137 here", "案号 202601011234567890", "C = A@B.T",
+    "git@github.com:org/repo.git", "logo@2x.png", "@scope/pkg@1.2.3", "std::vector<int>", "version 1.2.3.4", "07:36:17",
+    "138****5678", "3f2b8c1a-4155-5501-8123-4155550123ab", "password: ${DB_PASSWORD}", "ISBN 9780861971176",
+    "sha512-" + "aB3/" * 21 + "aB==", "unk_token=e.unk_token,this.vocab=new Array", "订单号74,746,814,838已发货",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "clean"), CASES)
+def test_text_is_redacted(text: str, clean: str) -> None:
+    assert redact(text).text == clean
+
+
+@pytest.mark.parametrize("text", CLEAN)
+def test_look_alikes_stay(text: str) -> None:
+    assert redact(text).text == text
+
+
+@pytest.mark.parametrize(("text", "clean"), CASES)
+def test_redacting_twice_changes_nothing(text: str, clean: str) -> None:
+    assert redact(clean).text == clean
+
+
+@pytest.mark.parametrize(("text", "clean"), CASES)
+def test_every_cut_gives_the_same_text(text: str, clean: str) -> None:
+    for cut in range(1, len(text)):
+        stream = StreamRedactor()
+        assert stream.feed(text[:cut]) + stream.feed(text[cut:]) + stream.close() == clean, text[:cut]
+
+
+@pytest.mark.parametrize(("text", "clean"), CASES)
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 16])
+def test_small_chunks_give_the_same_text(text: str, clean: str, size: int) -> None:
+    stream = StreamRedactor()
+    parts = [stream.feed(text[at : at + size]) for at in range(0, len(text), size)]
+    assert "".join(parts) + stream.close() == clean
+
+
+def test_text_without_a_beginning_of_a_value_is_not_held() -> None:
+    stream = StreamRedactor()
+    assert stream.feed("这里有两种理解，我更倾向于第一种，先给结论。") == "这里有两种理解，我更倾向于第一种，先给结论。"
+    assert stream.feed("Nothing in the log.\n") == "Nothing in the log.\n"
+
+
+def test_a_long_run_is_not_held_whole() -> None:
+    stream, sent = StreamRedactor(), 0
+    for _ in range(4_000):
+        sent += len(stream.feed("aGVsbG8gd29ybGQ8"))
+    assert 64_000 - sent <= HELD_CHARS_MAX + 16
+
+
+def test_a_key_longer_than_the_limit_never_leaves() -> None:
+    stream = StreamRedactor()
+    body = "MIIEowIBAAKCAQEA7v3kQ9xTMIIEowIBAAKCAQEA7v3kQ9xTMIIEowIBAAKCAQEA\n"
+    out = stream.feed("key:\n-----BEGIN PRIVATE KEY-----\n")
+    out += (
+        "".join(stream.feed(body) for _ in range(400)) + stream.feed("-----END PRIVATE KEY-----\n\n") + stream.close()
+    )
+    assert "MIIE" not in out
+    assert "[PRIVATE_KEY_REDACTED]" in out
+
+
+def test_json_values_stay_json_and_keys_are_cues() -> None:
+    value = {"password": "Tr0ub4dor&3x", "n": [13800138001, {"to": "a@example.com"}], "ok": True, "x": 1.5}
+    cleaned, findings = redact_json(value)
+    assert cleaned == {
+        "password": "[SECRET_REDACTED]",
+        "n": ["[PHONE_REDACTED]", {"to": "[EMAIL_REDACTED]"}],
+        "ok": True,
+        "x": 1.5,
+    }
+    assert [(finding.path, finding.was_text) for finding in findings] == [
+        ("/password", True),
+        ("/n/0", False),
+        ("/n/1/to", True),
+    ]
+
+
+def test_stringified_json_stays_json() -> None:
+    inner = orjson.dumps({"tel": 13800138001, "password": "Tr0ub4dor&3x"}).decode()
+    cleaned, _ = redact_json({"arguments": orjson.dumps({"inner": inner}).decode()})
+    assert orjson.loads(orjson.loads(cleaned["arguments"])["inner"]) == {
+        "tel": "[PHONE_REDACTED]",
+        "password": "[SECRET_REDACTED]",
+    }
+
+
+def test_nothing_deep_is_passed_on() -> None:
+    value: object = "13800138001"
+    for _ in range(5_000):
+        value = [value]
+    cleaned, _ = redact_json(value)
+    assert "13800138001" not in repr(cleaned)
+
+
+def test_the_same_value_keeps_its_number() -> None:
+    naming = Numbered()
+    text = redact("13800138001, 13900139002, +86 138 0013 8001 and 138-0013-8001", SHIPPED, naming).text
+    assert text == "[PHONE_1_REDACTED], [PHONE_2_REDACTED], [PHONE_3_REDACTED] and [PHONE_1_REDACTED]"
+
+
+def test_offsets_are_of_the_text_as_given() -> None:
+    text = '{"a": "\\u53f713800138001\\n"}'
+    (span,) = find_pii(text)
+    assert text[span.start : span.end] == "13800138001"
+
+
+def test_chosen_types_alone_are_redacted() -> None:
+    rules = SHIPPED.only(["email"])
+    assert redact("a@example.com 13800138001", rules).text == "[EMAIL_REDACTED] 13800138001"
+
+
+@pytest.mark.parametrize(
+    "text", ["\ud83d", "\x00" * 50, "\udc00@\ud800.com", "\\u", "\\", "a\\u00", "😀" * 9 + "13800138001"]
+)
+def test_odd_text_does_not_raise(text: str) -> None:
+    redact(text)
+    stream = StreamRedactor()
+    assert "13800138001" not in "".join(map(stream.feed, text)) + stream.close()
