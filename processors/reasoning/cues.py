@@ -5,6 +5,7 @@ a sentence once, whatever the number of cues, so the cost is linear in its lengt
 """
 
 import tomllib
+import zlib
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -13,6 +14,7 @@ import re2
 
 from schemas.reasoning import Label
 
+CUE_BUCKETS = 1 << 12
 SENTENCE_CHARS_MAX = 400
 """Characters of a sentence that are read for its label; what a sentence does is said near its start."""
 
@@ -35,13 +37,19 @@ class Cues:
 
     files: tuple[CueFile, ...]
     labels: tuple[Label, ...]
+    buckets: tuple[int, ...]
+    """Hash of each cue, by which a model knows it; a cue that is changed loses its weight, the others keep theirs."""
+    label_buckets: tuple[int, ...]
     matcher: re2.Set
 
     def hits(self, sentence: str) -> list[int]:
         """Indexes of the cues that stand in a sentence, ascending."""
-        text = sentence[:SENTENCE_CHARS_MAX].lower().encode("utf-8", "replace")
-        found: list[int] | None = self.matcher.Match(text)
-        return sorted(found or ())
+        return sorted(self.matched(sentence[:SENTENCE_CHARS_MAX].lower()))
+
+    def matched(self, lowered: str) -> list[int]:
+        """Indexes of the cues in a bounded lower-case text, in no order."""
+        found: list[int] | None = self.matcher.Match(lowered.encode("utf-8", "replace"))
+        return found or []
 
 
 def read_cues(text: str) -> CueFile:
@@ -63,6 +71,7 @@ def compile_cues(files: tuple[CueFile, ...]) -> Cues:
     """Files → one matcher; raises ValueError for a cue that RE2 does not read."""
     options = re2.Options()
     options.log_errors = False
+    options.max_mem = 64 << 20  # the automaton of all cues fits, so it is never built twice
     matcher = re2.Set.SearchSet(options)
     labels: list[Label] = []
     for file in files:
@@ -73,7 +82,17 @@ def compile_cues(files: tuple[CueFile, ...]) -> Cues:
                 raise ValueError(f"{file.label}: {cue}: {error}") from None
             labels.append(file.label)
     matcher.Compile()
-    return Cues(files=files, labels=tuple(labels), matcher=matcher)
+    return Cues(
+        files=files,
+        labels=tuple(labels),
+        buckets=tuple(_bucket(cue) for file in files for cue in file.cues),
+        label_buckets=tuple(_bucket(label) for label in labels),
+        matcher=matcher,
+    )
+
+
+def _bucket(text: str) -> int:
+    return zlib.crc32(text.encode()) % CUE_BUCKETS
 
 
 @cache
