@@ -66,6 +66,20 @@ def back_to(version: int, records: Sequence[Pattern], now: Snapshot) -> tuple[Pa
     return tuple(changes)
 
 
+def merged(given: Snapshot, now: Snapshot) -> tuple[Pattern, ...]:
+    """The change that makes the entries of another registry those of this one; what only this one has stays."""
+    changes = []
+    for key, entry in given.entries.items():
+        known = now.entries.get(key)
+        if known is None or _content(known) != _content(entry):
+            changes.append(following(now, entry))
+    return tuple(changes)
+
+
+def _content(entry: Pattern) -> Pattern:
+    return replace(entry, version=0, registry_version=0, ts=None)
+
+
 def stamped(changes: Sequence[Pattern], version: int) -> tuple[Pattern, ...]:
     if len({key_of(record) for record in changes}) < len(changes):
         raise ConfigError("registry: one change holds an entry twice")

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from streams.cli import analytics, configuration, match_tool, topics
+from streams.cli import analytics, configuration, match_tool, registry, tools, topics
 from streams.settings import ConfigError, ServerAwayError
 
 GROUPS = (
@@ -19,6 +19,8 @@ GROUPS = (
     configuration,
     topics,
     match_tool,
+    registry,
+    tools,
 )  # fmt: skip
 """Modules with a `register(app)`: one for each group of commands, one line each."""
 

@@ -1,0 +1,135 @@
+"""`registry list|show|export|import|rollback`: the entries that processors are built from."""
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import orjson
+import typer
+
+from processors.snapshot import RegistryFormatError, Snapshot, from_json, to_json
+from schemas.pattern import Pattern, PatternKind
+from streams.cli.show import show
+from streams.pattern_registry import RedisRegistry, opened
+from streams.registry_changes import Registry, back_to, edit, merged
+from streams.settings import ConfigError, load
+
+Done = TypeVar("Done")
+group = typer.Typer(help="The entries that processors are built from.", no_args_is_help=True)
+REGISTRY = typer.Option("--registry", help="A file or a redis:// address; the configured Redis if none is given.")
+
+
+@group.command("list")
+def list_entries(
+    registry: Annotated[str | None, REGISTRY] = None,
+    kind: Annotated[PatternKind | None, typer.Option(help="Only entries of this kind.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON lines instead of a table.")] = False,
+) -> None:
+    """One line for each entry."""
+    snapshot = run_with(registry, lambda one: one.snapshot())
+    rows = [
+        {"entry": key, "state": str(entry.state), "version": entry.version, "since": entry.registry_version}
+        for key, entry in snapshot.entries.items()
+        if kind in {None, entry.kind}
+    ]
+    show(rows, ("entry", "state", "version", "since"), as_json=as_json)
+    print(f"registry version {snapshot.version}", file=sys.stderr)
+
+
+@group.command("show")
+def show_entry(
+    entry: Annotated[str, typer.Argument(help="`kind/id`, as `registry list` prints it.")],
+    registry: Annotated[str | None, REGISTRY] = None,
+) -> None:
+    """One entry with its evidence, as JSON."""
+    found = run_with(registry, lambda one: one.snapshot()).entries.get(entry)
+    if found is None:
+        raise ConfigError(f"no entry {entry!r}; `registry list` has them")
+    sys.stdout.buffer.write(orjson.dumps(asdict(found), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    sys.stdout.buffer.flush()
+
+
+@group.command("export")
+def export(
+    target: Annotated[Path, typer.Argument(metavar="FILE")],
+    registry: Annotated[str | None, REGISTRY] = None,
+) -> None:
+    """Write all entries to a file; `parse --registry FILE` uses it."""
+    snapshot = run_with(registry, lambda one: one.snapshot())
+    try:
+        target.write_bytes(to_json(snapshot))
+    except OSError as error:
+        raise ConfigError(f"{target}: {error.strerror}") from error
+    print(f"{len(snapshot.entries)} entries of version {snapshot.version} in {target}")
+
+
+@group.command("import")
+def import_entries(
+    source: Annotated[Path, typer.Argument(metavar="FILE")],
+    registry: Annotated[str | None, REGISTRY] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would change.")] = False,
+) -> None:
+    """Put the entries of a file into the registry; an empty Redis becomes exactly what was exported."""
+    try:
+        given = from_json(source.read_bytes())
+    except OSError as error:
+        raise ConfigError(f"{source}: {error.strerror}") from error
+    except RegistryFormatError as error:
+        raise ConfigError(f"{source}: {error}") from error
+    if dry_run:
+        changes = merged(given, run_with(registry, lambda one: one.snapshot()))
+    else:
+        changes = run_with(registry, lambda one: _imported(one, given))
+    _say(changes, dry_run=dry_run)
+
+
+@group.command("rollback")
+def rollback(
+    version: Annotated[int, typer.Argument(min=0, help="A registry version.")],
+    registry: Annotated[str | None, REGISTRY] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would change.")] = False,
+) -> None:
+    """Make the entries what they were at a version, as one new change."""
+    _say(run_with(registry, lambda one: _rolled_back(one, version, dry_run=dry_run)), dry_run=dry_run)
+
+
+async def _imported(registry: Registry, given: Snapshot) -> tuple[Pattern, ...]:
+    if isinstance(registry, RedisRegistry) and not (await registry.snapshot()).version:
+        return tuple((await registry.restore(tuple(given.entries.values()))).entries.values())
+    return await edit(registry, lambda now: merged(given, now))
+
+
+async def _rolled_back(registry: Registry, version: int, *, dry_run: bool) -> tuple[Pattern, ...]:
+    if not isinstance(registry, RedisRegistry):
+        raise ConfigError("a registry file keeps no history; roll back the registry in Redis, or use an older export")
+    now = await registry.snapshot()
+    if version > now.version:
+        raise ConfigError(f"registry version {version} is still to come; it is {now.version} now")
+    changes = back_to(version, await registry.records(), now)
+    return changes if dry_run or not changes else await registry.publish(changes)
+
+
+def _say(changes: tuple[Pattern, ...], *, dry_run: bool) -> None:
+    for entry in changes:
+        print(f"{entry.kind}/{entry.id}: {'would be ' if dry_run else ''}{entry.state}, version {entry.version}")
+    if not changes:
+        print("nothing to do")
+
+
+def run_with(where: str | None, use: Callable[[Registry], Awaitable[Done]]) -> Done:
+    """Use a registry, given or configured, from a command."""
+    settings = load()
+
+    async def used() -> Done:
+        async with opened(where or settings.redis_url, settings.topic_prefix) as registry:
+            return await use(registry)
+
+    return asyncio.run(used())
+
+
+def register(app: typer.Typer) -> None:
+    """Add `registry` to the program."""
+    app.add_typer(group, name="registry")
