@@ -1,0 +1,21 @@
+"""The rest of a line → the text of a call's arguments."""
+
+from processors.dialects.reading import Head
+from schemas.segment import CallDraft
+
+DIALECT = "bare_line"
+
+
+class LineReader:
+    """Finds the end of the line."""
+
+    __slots__ = ()
+
+    def scan(self, window: str, at: int, *, is_final: bool) -> tuple[int, bool]:
+        """See table.Reader."""
+        end = window.find("\n", at)
+        return (end, True) if end >= 0 else (len(window), is_final)
+
+    def draft(self, raw: str, head: Head) -> CallDraft:
+        """See table.Reader."""
+        return CallDraft(dialect=DIALECT, name=head.name, call_id=head.call_id, arguments_text=raw.strip())

@@ -1,0 +1,69 @@
+"""Body grammar → its reader. A reader finds a body's end while it streams in, and reads it once it is there.
+
+`scan` consumes text and never looks at a character twice; `draft` gets the body's whole text. To add a grammar, add a
+module and a line to `body_of`.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from processors.dialects.balanced import Balanced, Strings, delimited, quoted
+from processors.dialects.bare_line import LineReader
+from processors.dialects.delimited_literal import read_literal
+from processors.dialects.json_object import Keys, read_object
+from processors.dialects.nested_elements import ElementsReader, elements_of
+from processors.dialects.python_call import read_python
+from processors.dialects.reading import Head
+from processors.dialects.tagged_params import ParamsReader, params_of
+from processors.segmenting.format import CallGrammar
+from schemas.segment import CallDraft
+
+
+class Reader(Protocol):
+    """Reads one body; one instance for one call."""
+
+    def scan(self, window: str, at: int, *, is_final: bool) -> tuple[int, bool]:
+        """Where reading stopped, and whether the body ends there; what lies behind is given again, with more."""
+        ...
+
+    def draft(self, raw: str, head: Head) -> CallDraft:
+        """The body's whole text → the call."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A body grammar, ready for use."""
+
+    wake: re.Pattern[str]
+    """What can end a body or tell more about it; text without it need not be looked at."""
+    reader: Callable[[], Reader]
+
+
+def body_of(grammar: CallGrammar, stops: tuple[str, ...]) -> Body:
+    """A call grammar's body; `stops`: markers that end a damaged body, where they are not part of a string."""
+    match grammar.body:
+        case "json_object":
+            keys = Keys(grammar.name_keys, grammar.argument_keys, name_is_key=grammar.name_is_key)
+            return _balanced(quoted(stops), 0, lambda raw, head: read_object(raw, head, keys))
+        case "python_call":
+            return _balanced(quoted(stops), 1, read_python)
+        case "delimited_literal":
+            return _balanced(
+                delimited(grammar.delimiter), 0, lambda raw, head: read_literal(raw, head, grammar.delimiter)
+            )
+        case "tagged_params":
+            assert grammar.params is not None
+            markers = params_of(grammar.params, (*grammar.close, *grammar.section_close, *grammar.open))
+            return Body(markers.wake, lambda: ParamsReader(markers))
+        case "nested_elements":
+            elements = elements_of(grammar.prefix, grammar.close)
+            return Body(elements.wake, lambda: ElementsReader(elements))
+        case _:
+            return Body(re.compile(r"\n"), LineReader)
+
+
+def _balanced(strings: Strings, depth: int, read: Callable[[str, Head], CallDraft]) -> Body:
+    return Body(strings.wake, lambda: Balanced(strings, depth, read))

@@ -1,0 +1,188 @@
+"""Tagged body → call: a run of `<key>value</key>` in whatever tags; the schema types what the text does not.
+
+Values are not escaped, so a value ends at the first closing tag behind which the body goes on: with another argument,
+with the call's end, or not at all. CDATA is jumped over.
+"""
+
+import re
+from dataclasses import dataclass
+
+import orjson
+
+from processors.dialects.reading import Head
+from processors.segmenting.format import ParamMarkers
+from processors.segmenting.template import Literal, beginning, heads_of, parse, whole
+from schemas.segment import CallDraft, Param
+
+DIALECT = "tagged_params"
+
+_CDATA = re.compile(r"\s{0,64}<!\[CDATA\[")
+_CDATA_BEGINNING = re.compile(r"\s{0,64}(?:<(?:!(?:\[(?:C(?:D(?:A(?:T(?:A(?:\[)?)?)?)?)?)?)?)?)?")
+_ENTITIES = {"&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&#39;": "'"}
+_ENTITY = re.compile("|".join(_ENTITIES))
+_TYPES = {bool: "boolean", int: "integer", float: "number", list: "array", dict: "object", type(None): "null"}
+
+
+@dataclass(frozen=True, slots=True)
+class Markers:
+    """The tags of a tagged body, compiled."""
+
+    wake: re.Pattern[str]
+    open: re.Pattern[str]
+    between: re.Pattern[str]
+    """Beginnings of an argument or of the call's end."""
+    close: re.Pattern[str]
+    close_beginning: re.Pattern[str]
+    after: re.Pattern[str]
+    """A closing tag behind which the body goes on."""
+    after_beginning: re.Pattern[str]
+    first: str
+    names: tuple[str, ...]
+    is_framed: bool
+
+
+def params_of(markers: ParamMarkers, ends: tuple[str, ...]) -> Markers:
+    """Argument markers, and the markers that end the call, → patterns."""
+    opens = [parse(template) for template in markers.open]
+    closes = [parse(template) for template in markers.close]
+    leads = [parse(template)[:1] for template in ends if template and isinstance(parse(template)[0], Literal)]
+    follow = "|".join([*(whole(sequence[:1]) for sequence in opens), *(whole(lead) for lead in leads)])
+    follow_part = "|".join([*(beginning(sequence[:1]) for sequence in opens), *(beginning(lead) for lead in leads)])
+    close = "|".join(whole(sequence) for sequence in closes)
+    close_part = "|".join(beginning(sequence) for sequence in closes)
+    first = sorted({head[:1] for sequence in closes for head in heads_of(sequence)})
+    tagged = [whole(sequence, f"p{place}") for place, sequence in enumerate(opens)]
+    return Markers(
+        wake=re.compile(r"[>\]|]"),
+        open=re.compile(rf"\s{{0,64}}+(?:{'|'.join(tagged)})"),
+        between=re.compile(rf"\s{{0,64}}+(?:{'|'.join(beginning(sequence) for sequence in opens)}|{follow_part})"),
+        close=re.compile(rf"(?:{close})"),
+        close_beginning=re.compile(rf"(?:{close_part})"),
+        after=re.compile(rf"(?:{close})\s{{0,64}}+(?:{follow})"),
+        after_beginning=re.compile(rf"(?:{close})\s{{0,64}}+(?:{follow_part})"),
+        first=re.escape("".join(first)),
+        names=tuple(f"p{place}" for place in range(len(opens))),
+        is_framed=markers.framed,
+    )
+
+
+@dataclass(slots=True)
+class _Found:
+    """One argument; offsets into the body's text."""
+
+    key: str
+    type: str | None
+    string: str | None
+    start: int
+    end: int = -1
+    first_close: int = -1
+    """The first closing tag seen, in case none is followed by what may follow."""
+
+
+class ParamsReader:
+    """Finds the arguments and the end of one tagged body."""
+
+    __slots__ = ("_consumed", "_found", "_in_cdata", "_markers", "_search", "_value")
+
+    def __init__(self, markers: Markers) -> None:
+        self._markers = markers
+        self._search = re.compile(f"[{markers.first}]")
+        self._found: list[_Found] = []
+        self._value: _Found | None = None
+        self._in_cdata: bool | None = False
+        self._consumed = 0
+
+    def scan(self, window: str, at: int, *, is_final: bool) -> tuple[int, bool]:
+        """See table.Reader."""
+        offset = self._consumed - at
+        start = at
+        while True:
+            if self._value is None:
+                at, is_over = self._next(window, at, offset, is_final=is_final)
+            else:
+                at, is_over = self._through_value(window, at, offset, is_final=is_final)
+            if is_over is not None:
+                self._consumed += at - start
+                return at, is_over
+
+    def _next(self, window: str, at: int, offset: int, *, is_final: bool) -> tuple[int, bool | None]:
+        found = self._markers.open.match(window, at)
+        if found:
+            self._value = _Found(
+                key=_group(found, "key", self._markers.names) or "",
+                type=_group(found, "type", self._markers.names),
+                string=_group(found, "string", self._markers.names),
+                start=found.end() + offset,
+            )
+            self._in_cdata = None
+            return found.end(), None
+        if not is_final and self._markers.between.fullmatch(window, at):
+            return at, False
+        return at, not is_final or at < len(window)
+
+    def _through_value(self, window: str, at: int, offset: int, *, is_final: bool) -> tuple[int, bool | None]:
+        value, markers = self._value, self._markers
+        assert value is not None
+        if self._in_cdata is None:
+            if not is_final and _CDATA_BEGINNING.fullmatch(window, at):
+                return at, False
+            self._in_cdata = _CDATA.match(window, at) is not None
+        if self._in_cdata:
+            end = window.find("]]>", at)
+            if end < 0:
+                return max(at, len(window) - 2), False
+            at, self._in_cdata = end + 3, False
+        while True:
+            hit = self._search.search(window, at)
+            if hit is None:
+                return len(window), False
+            at = hit.start()
+            close = markers.close.match(window, at)
+            if close and markers.after.match(window, at):
+                value.end = at + offset
+                self._found.append(value)
+                self._value = None
+                return close.end(), None
+            if not is_final and (
+                markers.close_beginning.fullmatch(window, at) or markers.after_beginning.fullmatch(window, at)
+            ):
+                return at, False
+            if close and value.first_close < 0:
+                value.first_close = at + offset
+            at += 1
+
+    def draft(self, raw: str, head: Head) -> CallDraft:
+        """See table.Reader."""
+        found = list(self._found)
+        if self._value is not None:
+            self._value.end = self._value.first_close if self._value.first_close >= 0 else len(raw)
+            found.append(self._value)
+        params = tuple(self._param(item, raw[item.start : item.end]) for item in found)
+        return CallDraft(dialect=DIALECT, name=head.name, call_id=head.call_id, params=params)
+
+    def _param(self, item: _Found, value: str) -> Param:
+        cdata = _CDATA.match(value)
+        if cdata and value.rstrip().endswith("]]>"):
+            value = value.rstrip()[cdata.end() : -3]
+        elif self._markers.is_framed:
+            value = value.removeprefix("\n").removesuffix("\n")
+        key = _ENTITY.sub(lambda entity: _ENTITIES[entity[0]], item.key)
+        if item.string is not None:
+            return Param(key=key, value=value, type="string" if item.string == "true" else _type_of(value))
+        return Param(key=key, value=value, type=item.type)
+
+
+def _type_of(value: str) -> str | None:
+    try:
+        return _TYPES.get(type(orjson.loads(value)))
+    except (orjson.JSONDecodeError, UnicodeEncodeError):
+        return None
+
+
+def _group(found: re.Match[str], name: str, tags: tuple[str, ...]) -> str | None:
+    groups = found.groupdict()
+    for tag in tags:
+        value = groups.get(f"{name}_{tag}")
+        if value is not None:
+            return str(value)
+    return None

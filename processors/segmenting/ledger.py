@@ -1,0 +1,109 @@
+"""Pieces of text → segments and failures, numbered, in order.
+
+Text at the beginning of a stream may turn out to be reasoning that the prompt opened: what it was cut into is held
+until a first marker, or the end, makes it certain.
+"""
+
+import re
+
+from processors.limits import Limits
+from schemas.failure import Failure, FailureCode, Stage
+from schemas.jsonvalue import Json
+from schemas.segment import CallDraft, Delta, Relabel, Segment, SegmentKind
+from schemas.span import Span
+
+SegmentEvent = Segment | Delta | Relabel | Failure
+
+_LETTERS = re.compile(r"[^\W\d_]+")
+_DIGITS = re.compile(r"\d+")
+
+
+class Ledger:
+    """The events of one stream."""
+
+    __slots__ = ("_held", "_limits", "_order", "_stream_id", "is_certain", "out")
+
+    def __init__(self, stream_id: str, limits: Limits, *, is_certain: bool) -> None:
+        self._stream_id = stream_id
+        self._limits = limits
+        self._order = 0
+        self._held: list[SegmentEvent] = []
+        self.is_certain = is_certain
+        """Whether no reasoning can have been opened by the prompt, as far as is known now."""
+        self.out: list[SegmentEvent] = []
+
+    def take(self) -> list[SegmentEvent]:
+        """What was added since it was asked last."""
+        out = self.out
+        if out:
+            self.out = []
+        return out
+
+    @property
+    def order(self) -> int:
+        """Number of the next segment."""
+        return self._order
+
+    def segment(self, kind: SegmentKind, text: str, span: Span, repairs: tuple[str, ...] = ()) -> None:
+        """A run of text of one kind."""
+        self._add(
+            Segment(stream_id=self._stream_id, order=self._order, kind=kind, text=text, span=span, repairs=repairs)
+        )
+        self._order += 1
+
+    def call(self, text: str, span: Span, draft: CallDraft, repairs: tuple[str, ...]) -> None:
+        """A tool call; makes certain what came before."""
+        self.settle()
+        segment = Segment(
+            stream_id=self._stream_id, order=self._order, kind=SegmentKind.TOOL_CALL, text=text, span=span, call=draft,
+            repairs=repairs,
+        )  # fmt: skip
+        self.out.append(segment)
+        self._order += 1
+
+    def failure(
+        self, code: FailureCode, span: Span, found: str, *, state: str, context: dict[str, Json] | None = None
+    ) -> None:
+        """Something odd; excerpts are bounded here."""
+        excerpt = found[: self._limits.excerpt_chars_max]
+        shape = _DIGITS.sub("9", _LETTERS.sub("a", excerpt))[:64]
+        self._add(
+            Failure(
+                stream_id=self._stream_id,
+                code=code,
+                stage=Stage.SEGMENT,
+                span=span,
+                state=state,
+                found=excerpt,
+                signature=f"{Stage.SEGMENT}:{code}:{state}:{shape}",
+                context=context,
+            )
+        )
+
+    def delta(self, kind: SegmentKind, text: str) -> None:
+        """Text of the segment that is open."""
+        self.out.append(Delta(stream_id=self._stream_id, order=self._order, kind=kind, text=text))
+
+    def relabel(self, order: int, kind: SegmentKind) -> None:
+        """What was sent under this number is of another kind."""
+        self.out.append(Relabel(stream_id=self._stream_id, order=order, kind=kind))
+
+    def settle(self) -> None:
+        """What came before is what it seemed to be."""
+        self.is_certain = True
+        if self._held:
+            self.out.extend(self._held)
+            self._held = []
+
+    def take_held(self) -> list[Segment]:
+        """The segments that were uncertain, to be made into one; their numbers are free again."""
+        segments = [event for event in self._held if isinstance(event, Segment)]
+        self._held = [event for event in self._held if isinstance(event, Failure)]
+        self._order -= len(segments)
+        return segments
+
+    def _add(self, event: SegmentEvent) -> None:
+        if self.is_certain:
+            self.out.append(event)
+        else:
+            self._held.append(event)

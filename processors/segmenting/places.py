@@ -1,0 +1,269 @@
+"""One stream's text, window by window → marks acted upon, text collected.
+
+The reader is always in one place (fresh, text, fence, comment, call). `read` takes it from place to place until the
+window is used up or more text is needed, and leaves in `wake` the pattern of what matters where it stopped.
+"""
+
+import re
+from collections.abc import Callable
+
+from processors.limits import Limits
+from processors.segmenting.automaton import Automaton, Table
+from processors.segmenting.calls import CallReader, Outcome, Tools
+from processors.segmenting.evidence import Evidence
+from processors.segmenting.ledger import Ledger
+from processors.segmenting.marks import Mark, MarkKind
+from processors.segmenting.mention import is_mention, is_mentioned_close
+from processors.segmenting.quoted import COMMENT_CLOSE, COMMENT_OPEN, Opening, Quoted
+from processors.segmenting.run import Run
+from schemas.failure import FailureCode
+from schemas.segment import SegmentKind
+
+_ALWAYS = re.compile("")
+_SOLID = re.compile(r"\S")
+
+
+class Places:
+    """Reads one stream."""
+
+    __slots__ = (
+        "_at", "_automaton", "_base", "_calls", "_has_tokens", "_is_closed", "_is_reasoning", "_is_wrapped", "_ledger",
+        "_line_table", "_place", "_quoted", "_run", "_table", "_tools", "_window", "evidence", "wake",
+    )  # fmt: skip
+
+    def __init__(self, automaton: Automaton, ledger: Ledger, tools: Tools, limits: Limits) -> None:
+        self._automaton = automaton
+        self._ledger = ledger
+        self._tools = tools
+        self.evidence = Evidence()
+        self._run = Run(ledger, tools.names)
+        self._calls = CallReader(automaton, ledger, self.evidence, tools, limits)
+        self._quoted = Quoted()
+        self._has_tokens = False
+        self._is_closed = False
+        self._is_wrapped = False
+        self._is_reasoning = False
+        self._window = ""
+        self._at = 0
+        self._base = 0
+        self._table: Table = automaton.text
+        self._line_table: Table = automaton.line
+        self._place: Callable[[bool], bool] = self._at_fresh
+        self.wake = _ALWAYS
+
+    def read(self, window: str, at: int, base: int, *, is_final: bool) -> int:
+        """Read the window from here on, which stands at `base` in the stream → where reading stopped."""
+        self._window, self._at, self._base = window, at, base
+        while self._place(is_final):
+            pass
+        return self._at
+
+    def _wait(self, pattern: re.Pattern[str]) -> bool:
+        self.wake = pattern
+        return False
+
+    def _take(self, end: int) -> None:
+        if end > self._at:
+            self._run.write(self._window[self._at : end])
+            self._at = end
+
+    def _at_fresh(self, is_final: bool) -> bool:
+        """Only markup and white space came before."""
+        window = self._window
+        solid = _SOLID.search(window, self._at)
+        here = solid.start() if solid else len(window)
+        self._run.put_aside(window[self._at : here])
+        self._at = here
+        if solid is None:
+            return self._wait(_SOLID)
+        outcome = self._mark_at(self._automaton.start, here, is_final)
+        if outcome is None:
+            self._leave_fresh(here)
+        return outcome is not False
+
+    def _leave_fresh(self, here: int) -> None:
+        self._run.resume(self._base + here, has_tokens=self._has_tokens)
+        self._has_tokens = False
+        self._place = self._in_text
+
+    def _in_text(self, is_final: bool) -> bool:
+        """In a response or in reasoning."""
+        window, table = self._window, self._table
+        hit = table.trigger.search(window, self._at)
+        if hit is None:
+            self._take(len(window))
+            return self._wait(table.trigger)
+        here = hit.start()
+        self._take(here)
+        character = window[here]
+        if character in "`~" or (character == "<" and window.startswith("<!", here)):
+            return self._at_quoted(here, is_final)
+        if character == "\n":
+            if here + 1 == len(window) and not is_final:
+                return self._wait(_ALWAYS)
+            table, here = self._line_table, here + 1
+        outcome = self._mark_at(table, here, is_final)
+        if outcome is None:
+            self._take(hit.start() + 1)
+        return outcome is not False
+
+    def _at_quoted(self, here: int, is_final: bool) -> bool:
+        window = self._window
+        line = window[window.rfind("\n", 0, here) + 1 : here]
+        # Fences in reasoning are often not closed, and do not count; inline code does.
+        is_line_start = not self._is_reasoning and (not line.strip(" \t") or self._run.is_empty)
+        end, opening = self._quoted.open(window, here, is_line_start=is_line_start, is_final=is_final)
+        if opening is Opening.WAIT:
+            return self._wait(_ALWAYS)
+        if opening is Opening.COMMENT:
+            self._at = end
+            self._place = self._in_comment
+            return True
+        self._take(end)
+        if opening is Opening.FENCE:
+            self._place = self._in_fence
+        return True
+
+    def _in_fence(self, is_final: bool) -> bool:
+        end, is_closed = self._quoted.through_fence(self._window, self._at, is_final=is_final)
+        self._take(end)
+        if not is_closed:
+            return self._wait(self._quoted.wake)
+        self._place = self._in_text
+        return True
+
+    def _in_comment(self, is_final: bool) -> bool:
+        self._at, is_closed = self._quoted.through_comment(self._window, self._at, is_final=is_final)
+        if not is_closed:
+            return self._wait(self._quoted.wake)
+        text, after = self._quoted.comment, self._base + self._at
+        before = after - len(COMMENT_OPEN) - len(text) - len(COMMENT_CLOSE)
+        self._run.end(SegmentKind.RESPONSE, before, by_mark=False)
+        self._ledger.segment(SegmentKind.STATE, text, (before, after))
+        self._run.restart(after)
+        self._place = self._in_text
+        return True
+
+    def _in_call(self, is_final: bool) -> bool:
+        self._at, outcome = self._calls.step(self._window, self._at, self._base, is_final=is_final)
+        if outcome is Outcome.WAIT:
+            return self._wait(self._calls.wake)
+        if outcome is Outcome.ACCEPTED:
+            self._run.end(SegmentKind.RESPONSE, self._calls.start, by_mark=True)
+            self._ledger.settle()
+        elif outcome is Outcome.DONE:
+            self._run.has_calls = True
+            self._fresh_after(self._at)
+        elif outcome is Outcome.REJECTED:
+            self._put_back(self._calls.rejected)
+        return True
+
+    def _put_back(self, text: str) -> None:
+        """What looked like a call without a marker is text."""
+        self._leave_fresh(self._at - len(text))
+        self._run.write(text)
+        if text.startswith("```"):
+            self._quoted.open_fence(text[: len(text) - len(text.lstrip("`"))])
+            self._place = self._in_fence
+
+    def _mark_at(self, table: Table, here: int, is_final: bool) -> bool | None:
+        """Act on the mark that stands here; None when there is none, False when there may be one."""
+        window = self._window
+        found = table.whole.match(window, here)
+        if not is_final and table.partial.fullmatch(window, here):
+            return self._wait(_ALWAYS)
+        if found is None:
+            return self._cut_off(table, here) if is_final and table.partial.fullmatch(window, here) else None
+        if found.end() == len(window) and not is_final:
+            return self._wait(_ALWAYS)
+        mark = table.marks[found.lastgroup or ""]
+        is_bare = mark.kind is MarkKind.REASONING_CLOSE and not self._is_reasoning
+        if (is_mentioned_close if is_bare else is_mention)(window, here, found.end()):
+            return None
+        self._take(here)
+        self._act(mark, found)
+        return True
+
+    def _cut_off(self, table: Table, here: int) -> bool | None:
+        """The stream ends inside a marker: a fragment of a call where nothing but markup came before, else text."""
+        window = self._window
+        is_cut = table.is_cut_call(window, here, is_fresh=self._run.is_empty)
+        is_cut = is_cut or (self._run.is_empty and self._tools.one_begins_with(window[here:]))
+        if not is_cut:
+            return None
+        self._take(here)
+        span = (self._base + here, self._base + len(window))
+        self._run.end(self._kind, span[0], by_mark=True)
+        self._ledger.failure(FailureCode.TRUNCATED_CALL, span, window[here:], state="marker")
+        self._fresh_after(len(window))
+        return True
+
+    def _act(self, mark: Mark, found: re.Match[str]) -> None:
+        here, end = self._base + found.start(), found.end()
+        if mark.kind is MarkKind.CALL:
+            self._open_call(mark, found)
+            return
+        self.evidence.add(mark)
+        is_bare = mark.kind is MarkKind.REASONING_CLOSE and not self._is_reasoning
+        if (
+            (is_bare and self._is_closed)
+            or mark.kind is MarkKind.END
+            or (mark.kind is MarkKind.CONTENT_CLOSE and not self._is_wrapped)
+        ):
+            is_element = mark.kind is MarkKind.CONTENT_CLOSE and found[0].startswith("</")
+            self._run.put_aside(found[0], is_leak=not is_element)
+            self._has_tokens = True
+            self._at = end
+            self._place = self._at_fresh
+            return
+        if is_bare:
+            self._run.end_implied(here)
+        else:
+            self._run.end(self._kind, here, by_mark=True)
+            self._ledger.settle()
+        if mark.kind is MarkKind.LEAK:
+            self._ledger.failure(FailureCode.LEAKED_TOKEN, (here, self._base + end), found[0], state="text")
+        self._is_closed = self._is_closed or mark.kind is MarkKind.REASONING_CLOSE
+        self._is_wrapped = mark.kind is MarkKind.CONTENT_OPEN
+        self._fresh_after(end)
+        if mark.kind is MarkKind.REASONING_OPEN:
+            self.enter_reasoning(mark.formats)
+
+    def _open_call(self, mark: Mark, found: re.Match[str]) -> None:
+        self._calls.open(mark, found.lastgroup or "", found, self._base)
+        self._at = found.end()
+        self._place = self._in_call
+        if not mark.is_tentative:
+            self._run.end(self._kind, self._base + found.start(), by_mark=True)
+            self._ledger.settle()
+
+    def _fresh_after(self, end: int) -> None:
+        self._at = end
+        self._run.restart(self._base + end)
+        self._has_tokens = False
+        self._place = self._at_fresh
+        self._is_reasoning = False
+        self._table, self._line_table = self._automaton.text, self._automaton.line
+
+    def enter_reasoning(self, formats: frozenset[str]) -> None:
+        """A block was opened by a marker of these formats, or by the prompt, if there are none."""
+        self._is_reasoning = True
+        self._table = self._line_table = self._automaton.reasoning(formats)
+        self._place = self._in_text
+
+    @property
+    def _kind(self) -> SegmentKind:
+        return SegmentKind.REASONING if self._is_reasoning else SegmentKind.RESPONSE
+
+    def finish(self) -> None:
+        """The end of the stream ends whatever is open."""
+        end = self._base + len(self._window)
+        self._take(len(self._window))
+        if self._place == self._in_comment:
+            comment = COMMENT_OPEN + self._quoted.comment
+            self._run.write(comment)
+            self._ledger.failure(FailureCode.MISSING_CLOSE, (end - len(comment), end), comment, state="comment")
+        if self._is_reasoning:
+            self._ledger.failure(FailureCode.MISSING_CLOSE, (self._run.start, end), "", state="reasoning")
+        self._run.end(self._kind, end, by_mark=self._is_reasoning)
+        self._ledger.settle()

@@ -1,0 +1,112 @@
+"""The text between two marks → segments: what is collected, what is framing, what must be put back.
+
+White space behind a mark is framing, unless the stream begins with it. A token that ends a turn is markup only when no
+more text follows; until that is known it is put aside, and put back when text follows.
+"""
+
+import io
+from collections.abc import Iterable
+
+from processors.segmenting.ledger import Ledger
+from processors.segmenting.orphans import orphans_in, tools_in
+from processors.segmenting.quoted import COMMENT_CLOSE, COMMENT_OPEN
+from schemas.failure import FailureCode
+from schemas.segment import SegmentKind
+
+
+class Run:
+    """Collects the text of the segment that is open."""
+
+    __slots__ = ("_aside", "_leak", "_ledger", "_names", "_text", "has_calls", "is_start", "start")
+
+    def __init__(self, ledger: Ledger, names: Iterable[str]) -> None:
+        self._ledger = ledger
+        self._names = names
+        self._text = io.StringIO()
+        self._aside = ""
+        self._leak = ""
+        self.start = 0
+        """Where the text began, in the stream."""
+        self.is_start = True
+        """Whether nothing but white space came since the stream began."""
+        self.has_calls = False
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no text was collected."""
+        return not self._text.tell()
+
+    def write(self, text: str) -> None:
+        """More text."""
+        self._text.write(text)
+
+    def put_aside(self, text: str, *, is_leak: bool = False) -> None:
+        """White space behind a mark, or a token that may end the turn."""
+        self._aside += text
+        if is_leak:
+            self._leak += text
+
+    def resume(self, place: int, *, has_tokens: bool) -> None:
+        """Plain text follows at this place in the stream."""
+        if has_tokens or self.is_start or not self.is_empty:
+            if self.is_empty:
+                self.start = place - len(self._aside)
+            self._text.write(self._aside)
+        else:
+            self.start = place
+        self._aside = self._leak = ""
+        self.is_start = False
+
+    def restart(self, place: int) -> None:
+        """A mark ends here."""
+        self.start = place
+        self._aside = self._leak = ""
+        self.is_start = False
+
+    def end(self, kind: SegmentKind, place: int, *, by_mark: bool) -> None:
+        """The segment ends here; framing at a mark is not part of it."""
+        if self._leak:
+            span = (place - len(self._aside), place)
+            self._ledger.failure(FailureCode.LEAKED_TOKEN, span, self._leak, state="text")
+        elif self._aside and not by_mark and (self.is_start or not self.is_empty):
+            self._text.write(self._aside)
+        by_mark = by_mark or bool(self._leak)
+        self._aside = self._leak = ""
+        text, start = self._text.getvalue(), self.start
+        self.start = place
+        if not text:
+            return
+        self._text = io.StringIO()
+        if kind is SegmentKind.REASONING:
+            start += len(text) - len(text.lstrip())
+            text = text.strip()
+        elif by_mark:
+            text = text.rstrip()
+        if text and (not text.isspace() or self.is_start):
+            self._ledger.segment(kind, text, (start, start + len(text)))
+            if kind is SegmentKind.RESPONSE:
+                self._report(text, start)
+
+    def end_implied(self, place: int) -> None:
+        """A bare closing marker: what came before was reasoning that the prompt opened."""
+        held = self._ledger.take_held()
+        if held:
+            parts = [
+                COMMENT_OPEN + one.text + COMMENT_CLOSE if one.kind is SegmentKind.STATE else one.text for one in held
+            ]
+            text = "".join(parts) + self._text.getvalue()
+            self._text = io.StringIO()
+            self._text.write(text)
+            self.start = held[0].span[0]
+        self._ledger.settle()
+        self.end(SegmentKind.REASONING, place, by_mark=True)
+
+    def _report(self, text: str, start: int) -> None:
+        """Marker-like text and names of tools in a response are material for the learner."""
+        for place, marker, context in orphans_in(text):
+            span = (start + place, start + place + len(marker))
+            self._ledger.failure(FailureCode.ORPHAN_MARKER, span, marker, state="text", context=context)
+        if not self.has_calls:
+            for name, context in tools_in(text, self._names):
+                span = (start, start + len(text))
+                self._ledger.failure(FailureCode.LOOKS_LIKE_CALL, span, name, state="text", context=context)

@@ -1,0 +1,98 @@
+"""One table of cases: what a text is read as, in whatever pieces it comes."""
+
+import pytest
+
+from schemas.failure import Failure, FailureCode
+from schemas.segment import Segment, SegmentKind
+from schemas.token import Meta
+from tests.feeding import segment, ways
+
+R, C, S, T = SegmentKind.RESPONSE, SegmentKind.TOOL_CALL, SegmentKind.STATE, SegmentKind.REASONING
+
+TOOLS = tuple(
+    {"type": "function", "function": {"name": name, "parameters": {"type": "object", "properties": {}}}}
+    for name in ("get_weather", "save_note", "list_files")
+)
+
+CASES = {
+    "plain text is the response": ("Just text. 你好。", [(R, "Just text. 你好。")]),
+    "a call between texts": (
+        'Before.\n<tool_call>\n{"name": "list_files", "arguments": {}}\n</tool_call>\nAfter.',
+        [(R, "Before."), (C, "list_files"), (R, "After.")],
+    ),
+    "a bare closing marker makes what came before it reasoning": (
+        "Let me see.\n</think>\n\nSeven.",
+        [(T, "Let me see."), (R, "Seven.")],
+    ),
+    "an early comment of implied reasoning stays in it": (
+        "See <!-- n --> it.\n</think>\nSeven.",
+        [(T, "See <!-- n --> it."), (R, "Seven.")],
+    ),
+    "a comment is state": ("A\n\n<!-- x: 1 -->\n\nB", [(R, "A\n\n"), (S, " x: 1 "), (R, "\n\nB")]),
+    "a comment in a fence is text": ("```html\n<!-- x -->\n```", [(R, "```html\n<!-- x -->\n```")]),
+    "a fence is closed by a marker on its last line": (
+        '```\nx\n```<tool_call>{"name": "list_files", "arguments": {}}</tool_call>',
+        [(R, "```\nx\n```"), (C, "list_files")],
+    ),
+    "inline code is text": (
+        "`</think>` is a tag, and `<tool_call>{}</tool_call>` too.",
+        [(R, "`</think>` is a tag, and `<tool_call>{}</tool_call>` too.")],
+    ),
+    "a lone backtick hides nothing": (
+        'It`s so.\n<tool_call>{"name": "list_files", "arguments": {}}</tool_call>',
+        [(R, "It`s so."), (C, "list_files")],
+    ),
+    "a marker in a string is text": (
+        '<tool_call>{"name": "save_note", "arguments": {"t": "</tool_call><tool_call>"}}</tool_call>',
+        [(C, "save_note")],
+    ),
+    "the next opener ends an open call": (
+        '<tool_call>{"name": "save_note", "arguments": {"t": 1}\n<tool_call>{"name": "list_files", "arguments": {}}</tool_call>',
+        [(C, "save_note"), (C, "list_files")],
+    ),
+    "a cut marker behind text is text": ("All done.\n<tool_ca", [(R, "All done.\n<tool_ca")]),
+    "a leaked end token is removed": ("Seven.<|im_end|>", [(R, "Seven.")]),
+    "an end token that a text talks about stays": (
+        "The token <|im_end|> ends it.",
+        [(R, "The token <|im_end|> ends it.")],
+    ),
+    "a quoted call is text": (
+        'He wrote "<tool_call>{"name": "a", "arguments": {}}</tool_call>".',
+        [(R, 'He wrote "<tool_call>{"name": "a", "arguments": {}}</tool_call>".')],
+    ),
+}
+
+
+def read(pieces: list[str], meta: Meta) -> list[tuple[SegmentKind, str]]:
+    events, _ = segment(pieces, meta)
+    segments = [event for event in events if isinstance(event, Segment)]
+    return [(event.kind, event.call.name if event.call else event.text) for event in segments]
+
+
+@pytest.mark.parametrize(("text", "expected"), CASES.values(), ids=CASES.keys())
+def test_text_is_read_as(text: str, expected: list[tuple[SegmentKind, str]]) -> None:
+    for pieces in ways(text):
+        assert read(pieces, Meta(tools=TOOLS)) == expected
+
+
+def test_reasoning_open_starts_inside_reasoning() -> None:
+    for pieces in ways("Still thinking"):
+        assert read(pieces, Meta(reasoning_open=True)) == [(T, "Still thinking")]
+
+
+def test_a_cut_call_is_reported_and_never_complete() -> None:
+    text = '<tool_call>{"name": "save_note", "arguments": {"t": "x'
+    for pieces in ways(text):
+        events, _ = segment(pieces, Meta(tools=TOOLS))
+        calls = [event.call for event in events if isinstance(event, Segment) and event.call]
+        assert [call.complete for call in calls] == [False]
+        assert [event.code for event in events if isinstance(event, Failure)] == [FailureCode.TRUNCATED_CALL]
+
+
+def test_unknown_markup_stays_and_is_reported() -> None:
+    text = "Look: <|zap|>get_weather<|/zap|>."
+    events, _ = segment(text, Meta(tools=TOOLS))
+    assert [event.text for event in events if isinstance(event, Segment)] == [text]
+    found = {(event.code, event.found) for event in events if isinstance(event, Failure)}
+    assert (FailureCode.ORPHAN_MARKER, "<|zap|>") in found
+    assert (FailureCode.LOOKS_LIKE_CALL, "get_weather") in found
