@@ -1,0 +1,63 @@
+# Two commands are enough: `make demo` and `make test`. Both make .venv first, from the pinned lock file.
+# After the first install nothing needs a network.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/ready
+SECONDS_MAX := 900
+
+.PHONY: setup check format test test-servers bench fuzz up demo docs lock clean
+
+setup: $(READY)  ## make .venv and install what the lock file names (1 to 3 minutes, once)
+
+$(READY): requirements/dev.lock pyproject.toml
+	@echo "setup: making $(VENV) and installing pinned packages (1 to 3 minutes, once)"
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed; set PYTHON=")'
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+check: $(READY)  ## formatting, lint, types and the fast tests (about 1 minute)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -m "not engines and not servers" tests
+
+test: $(READY)  ## all tests, on embedded engines (under 5 minutes)
+	@echo "test: all tests on embedded engines; under 5 minutes on two cores"
+	@timeout $(SECONDS_MAX) $(BIN)/python -m pytest -m "not servers" tests
+
+test-servers: $(READY)  ## the contract tests on Apache Kafka and Redis (needs Java 17 and Maven, or KAFKA_BOOTSTRAP)
+	@timeout $(SECONDS_MAX) $(BIN)/python -m pytest -m servers tests
+
+demo: $(READY)  ## the main job: raw model output through all stages on embedded engines (about 1 minute)
+	@echo "demo: raw model output through topics, four stages, registry and ClickHouse tables; about 1 minute"
+	@$(BIN)/hermes-streams demo
+
+up: $(READY)  ## everything on embedded engines until Ctrl-C
+	@$(BIN)/hermes-streams up
+
+bench: $(READY)  ## every benchmark, each prints one table
+	@set -e; for file in benchmarks/bench_*.py; do echo "== $$file"; $(BIN)/python $$file; done
+
+fuzz: $(READY)  ## the laws with 50 times as many examples
+	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest tests/properties
+
+docs: $(READY)  ## make the generated pages and pictures anew
+	@set -e; for file in docs/*.py; do $(BIN)/python $$file; done
+
+format: $(READY)  ## formatting and what lint can mend
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+lock:  ## pin all packages anew from pyproject.toml (needs uv)
+	@set -e; for name in runtime embedded dev; do \
+	  case $$name in runtime) extras= ;; embedded) extras="--extra embedded" ;; dev) extras="--extra embedded --extra dev" ;; esac; \
+	  uv pip compile pyproject.toml $$extras --universal --python-version 3.11 --generate-hashes \
+	    --no-emit-index-url --no-emit-find-links --no-header --quiet --output-file requirements/$$name.lock; \
+	done
+
+clean:  ## remove what make made
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .hypothesis .hermes-streams
