@@ -125,7 +125,7 @@ def _each(node: Items, spec: Spec, path: str, work: Work) -> list[Json]:
 def _fit_container_text(node: Json, spec: Spec, path: str, work: Work) -> Json:
     """Text where the schema wants an object or an array: written-out JSON, a list in words, or one item."""
     text = node.plain if isinstance(node, Escaped) else str(node)
-    if isinstance(node, str) and text.strip()[:1] in {"[", "{", '"', "(", "'"}:
+    if isinstance(node, str) and text.strip()[:1] in {"[", "{", '"', "(", "'", "｛", "［"}:
         inner = read_nested(text, spec)
         if isinstance(inner, Members | Items):
             if not isinstance(node, Loose):
@@ -223,7 +223,7 @@ def _strange(unknown: list[tuple[str, Node]], spec: Spec, path: str, work: Work,
                 _doubled(found[key], value, place, work)
             elif value is not ABSENT:
                 found[key] = value
-        elif is_near_unset(key, spec, set(found)):
+        elif is_near_unset(key, inner, spec, set(found)):
             work.refuse("ambiguous_names", place, key)
         else:
             if isinstance(inner, Cut) or (isinstance(inner, Items | Members) and inner.is_open):

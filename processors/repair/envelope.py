@@ -18,6 +18,7 @@ _FENCE_END = re.compile(r"\n?[ \t]*(?:`{3,}|~{3,})[^`{}]{0,400}\Z")
 _INLINE = re.compile(r"[^{｛`]{0,200}`(?=\s*[{｛\[])")
 _ESCAPED_START = re.compile(r'[^{"]{0,400}\{\s*(?:\\[nrt]\s*)*\\+"')
 _QUOTED_START = re.compile(r"[^{\"']{0,400}(?P<quote>[\"'])\s*(?=\{|\[\s*\\?[\"{\[]|\\\"\{)")
+_LINE_BEFORE = re.compile(r"[^{\"']{0,400}?\w\s*[:=]\s*[^\s{\"'][^{\"'\n]*\n|[^{\"']{0,400}=\s*[\"']")
 _DOUBLED = re.compile(r'\s*"?\{\s*""\w')
 LAYERS_MAX = 6
 """Most coats taken off: deeper ones are not seen."""
@@ -91,7 +92,7 @@ def _coat_off(envelope: Envelope) -> bool:
         envelope.codes.append("quotes_undoubled")
         return True
     found = _QUOTED_START.match(text)
-    if not found:
+    if not found or (found.start("quote") and _LINE_BEFORE.match(text)):
         return False
     body = text[found.end("quote") :]
     end = _end_of_coat(body, found["quote"])
@@ -113,4 +114,8 @@ def _end_of_coat(body: str, quote: str) -> int:
     end = max(body.rfind("}" + quote), body.rfind("]" + quote))
     if end >= 0:
         return end + 1
-    return len(body) if '\\"' in body[:200] else -1
+    if '\\"' not in body[:200]:
+        return -1
+    last = body.rstrip()
+    is_closed = last.endswith(quote) and not last.endswith("\\" + quote)
+    return len(last) - 1 if is_closed else len(body)

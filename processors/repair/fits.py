@@ -68,4 +68,6 @@ def is_specific(node: Node, spec: Spec) -> bool:
     """Whether fitting says something: a container, an enum member or a date, not any text or number."""
     if isinstance(node, Members | Items):
         return bool(spec.items and spec.items.properties) or bool(spec.properties)
+    if isinstance(node, str) and node.lstrip()[:1] in {"[", "{"} and not spec.wants("string"):
+        return True
     return bool(spec.enum) or spec.format in {"date", "date-time", "email", "uri", "uuid"}

@@ -23,7 +23,7 @@ def looks_like_xml(text: str) -> bool:
     return bool(_STARTS.match(text))
 
 
-def text_in_xml(text: str) -> str | None:
+def text_in_xml(text: str, spec: Spec) -> str | None:
     """The JSON text that tags carry: in CDATA, in an attribute, or as the only content."""
     if found := _CDATA.search(text, 0, 2_000):
         end = text.find("]]>", found.end())
@@ -31,7 +31,7 @@ def text_in_xml(text: str) -> str | None:
     opening = _OPENING.match(text)
     for key, double, single in _ATTRIBUTE.findall(opening[2]) if opening else ():
         value = html.unescape(double or single)
-        if fold(key) in WORDS.wrappers and value.lstrip()[:1] in {"{", "["}:
+        if key not in spec.properties and fold(key) in WORDS.wrappers and value.lstrip()[:1] in {"{", "["}:
             return value
     return None
 

@@ -17,7 +17,10 @@ QUOTES = {
 CLOSERS = frozenset("}]｝］)")
 COMMAS = frozenset(",，、;；")
 SEPARATORS = frozenset(":：=＝")
+STRICT_CLOSERS = {"“": "”", "‘": "’"}
+"""Curly quotes that a straight one closes only where no curly one follows any more."""
 NEXT_IN_STRING = {quote: re.compile("[\\\\" + re.escape(closing) + "]") for quote, closing in QUOTES.items()}
+NEXT_STRICT = {quote: re.compile("[\\\\" + closing + "]") for quote, closing in STRICT_CLOSERS.items()}
 BLANK = re.compile(r"(?:[\s\u00a0\ufeff\u200b-\u200f\u2060]|\\[ntr](?![\w]))*")
 LOOK_AHEAD = 300
 """Longest comment looked through when deciding where a value ends, in characters."""

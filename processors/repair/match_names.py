@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from rapidfuzz.distance import OSA, Indel
 
 from processors.repair.fits import fits, is_specific
-from processors.repair.nodes import Members, Node
+from processors.repair.nodes import Items, Members, Node
 from processors.repair.toolschema import Spec
 from processors.repair.words import WORDS, fold, tokens
 
@@ -115,7 +115,12 @@ def _may_be_slip(key: str, name: str) -> bool:
     if len(one) != len(two):
         return len(fold(name)) >= 5
     apart = [(a, b) for a, b in zip(one, two, strict=True) if a != b]
-    return all(max(len(a), len(b)) >= 4 and frozenset((a, b)) not in WORDS.opposites for a, b in apart)
+    return all(_is_slip_of(a, b) for a, b in apart)
+
+
+def _is_slip_of(one: str, two: str) -> bool:
+    is_plural = one == two + "s" or two == one + "s"
+    return is_plural or (max(len(one), len(two)) >= 4 and frozenset((one, two)) not in WORDS.opposites)
 
 
 def _by_synonym(key: str, node: Node, spec: Spec) -> list[str]:
@@ -124,7 +129,7 @@ def _by_synonym(key: str, node: Node, spec: Spec) -> list[str]:
         return []
     groups = WORDS.name_groups.get(said)
     shared = [name for name in spec.properties if groups and groups & WORDS.name_groups.get(fold(name), frozenset())]
-    shared = shared or _by_parts(key, spec)
+    shared = shared or _by_parts(key, spec) or _by_head(said, spec)
     return [name for name in shared if fits(node, spec.properties[name])]
 
 
@@ -138,6 +143,13 @@ def _by_parts(key: str, spec: Spec) -> list[str]:
         if (not missing and extra <= WORDS.fillers) or (not extra and said) or _same_but_filler(extra, missing):
             found.append(name)
     return found
+
+
+def _by_head(said: str, spec: Spec) -> list[str]:
+    """`directory` for `log_dir`: a synonym of the name's last word."""
+    groups = WORDS.name_groups.get(said, frozenset())
+    heads = {name: tokens(name)[-1:] for name in spec.properties}
+    return [name for name, head in heads.items() if head and groups & WORDS.name_groups.get(head[0], frozenset())]
 
 
 def _same_but_filler(extra: set[str], missing: set[str]) -> bool:
@@ -199,9 +211,12 @@ def _is_related(key: str, spec: Spec) -> bool:
     return bool(words & described) or Indel.normalized_similarity(fold(key), fold(spec.name)) >= NEAR
 
 
-def is_near_unset(key: str, spec: Spec, taken: set[str]) -> bool:
-    """Whether an unknown key looks like a parameter that got no value."""
+def is_near_unset(key: str, node: Node, spec: Spec, taken: set[str]) -> bool:
+    """Whether an unknown key looks like a parameter that got no value, by its name or by a list or object it holds."""
     said = fold(key)
-    return said not in WORDS.asides and any(
-        Indel.normalized_similarity(said, fold(name)) >= NEAR for name in spec.properties if name not in taken
-    )
+    if said in WORDS.asides:
+        return False
+    unset = {name: inner for name, inner in spec.properties.items() if name not in taken}
+    if isinstance(node, Items | Members) and any(inner.types and fits(node, inner) for inner in unset.values()):
+        return True
+    return any(Indel.normalized_similarity(said, fold(name)) >= NEAR for name in unset)

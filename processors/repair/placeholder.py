@@ -20,7 +20,7 @@ _GENERIC = frozenset({
     "any", "填写", "输入",
 })  # fmt: skip
 TRIGGER = re.compile(
-    r'"\s*(?:\.\.\.|…|\{\{|<[^<>"/]{1,60}>\s*"|\[[^\]"]{1,60}\]\s*"|\$\{|【|__|'
+    r'"\s*(?:\.\.\.|…|\\u2026|\{\{|<[^<>"/]{1,60}>\s*"|\[[^\]"]{1,60}\]\s*"|\$\{|【|__|'
     r"(?:your|insert|enter|fill in|todo|tbd|to be|placeholder|fixme)\b|(?:your|insert|enter)_|"
     r'[\w -]{1,40}HERE\s*"|待|占位|此处|请填写)',
     re.IGNORECASE,
@@ -33,7 +33,7 @@ def is_placeholder(text: str, spec: Spec) -> bool:
     if len(text) > 80 or not text:
         return False
     if _WHOLE.match(text):
-        return not (spec.is_pattern and text.strip(". ") == "")
+        return True
     framed = _FRAMED.match(text)
     if framed:
         inner = next(filter(None, framed.groups()))

@@ -11,6 +11,7 @@ _BARE = re.compile(
 )
 _SEPARATOR = re.compile(r"[:：=＝\n]")
 _STRAY = frozenset("\"'”`’")
+_NOT_IN_NAMES = frozenset(":：={}[],\n")
 KEY_MAX = 200
 """Longest key looked for without its closing quote, in characters."""
 
@@ -59,12 +60,10 @@ def _quoted(source: Source, at: int, frame: Frame) -> tuple[str | None, int]:
 def _ends_key(source: Source, after: int, body: str, frame: Frame) -> bool:
     after = source.blanks.skip(after, 40)
     follows = source.text[after : after + 1]
-    return (
-        follows == ""
-        or is_separator(follows)
-        or is_known(body, frame.spec)
-        or (follows in '{["' and len(body) < 40 and ":" not in body)
-    )
+    if follows == "" or is_separator(follows):
+        return True
+    is_plain = _NOT_IN_NAMES.isdisjoint(body)
+    return is_plain and (is_known(body, frame.spec) or (follows in '{["' and len(body) < 40))
 
 
 def _half_quoted(source: Source, start: int) -> tuple[str, int]:

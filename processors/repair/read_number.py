@@ -28,6 +28,7 @@ _PART = re.compile(r"(\d+(?:\.\d+)?)\s*([^\d\s,.]+)[\s,]*(?:and |und |et |y )?")
 _SUM = re.compile(r"[\d.\s+*/()-]{3,}\Z")
 _SUM_TOKEN = re.compile(r"\s*(\d+(?:\.\d+)?|[()+*/-])")
 _SPACED_MINUS = re.compile(r"(?<=\s)-(?=\s)")
+_DIGIT = re.compile(r"[\d一二三四五六七八九十百千两半几数]")
 _NOT_FINITE = frozenset({"nan", "infinity", "inf", "-infinity", "-inf", "+infinity", "+inf", "-nan"})
 _SHARE = re.compile(
     r"\b(?:share|fraction|ratio|probability|proportion|between 0 and 1|0 to 1|0-1|0\.\.1)\b", re.IGNORECASE
@@ -61,7 +62,7 @@ def read_number(text: str, spec: Spec) -> Reading:
 
 
 def _why_not(text: str) -> str:
-    has_number = any(map(str.isdigit, text)) or any(fold(word) in WORDS.numbers for word in text.split())
+    has_number = _DIGIT.search(text) or any(fold(word) in WORDS.numbers for word in text.split())
     return "unit_incompatible" if has_number else "not_a_number"
 
 

@@ -2,7 +2,7 @@
 
 import re
 
-from processors.repair.lexis import NEXT_IN_STRING, QUOTES, decode
+from processors.repair.lexis import QUOTES, decode
 from processors.repair.nodes import Bare, Cut, Items, Node
 from processors.repair.toolschema import Spec
 from processors.repair.value_end import Source
@@ -32,7 +32,8 @@ def _string(source: Source, at: int, spec: Spec) -> tuple[Node, int]:
     if quote != '"':
         source.codes.add("quotes_replaced")
     place, start = at + 1, at + 1
-    while found := NEXT_IN_STRING[quote].search(text, place):
+    is_next = source.closers_of(quote, at)
+    while found := is_next.search(text, place):
         end, place = found.start(), found.end()
         if found[0] == "\\":
             if not _is_path_end(source, start, end, quote):

@@ -12,17 +12,22 @@ from processors.repair.tolerant import TooDeepError, read_container, read_unopen
 from processors.repair.toolschema import Spec
 from processors.repair.unwrap import unwrap
 from processors.repair.value_end import Source
+from processors.repair.words import fold
 from schemas.toolcall import Refusal
 
 _CALL = re.compile(
-    r"(?:[^{｛\"'(]{0,200}?[\s\[`:：]|\[)?\s*([A-Za-z_][\w.]{0,119})\((?=\s*(?:\)|\*\*|\{|[A-Za-z_]\w*\s*=))"
+    r"(?:[^{｛\"'(]{0,200}?[\s\[`:：]|\[)?\s*([^\W\d][\w.]{0,119})\((?=\s*(?:\)|\*\*|\{|[^\W\d]\w*\s*=))"
 )
 _OBJECT = re.compile(
     r"[{｛](?=\s*(?:\\n)*\s*(?:[\"'“”„‘`«「『＂}｝]|\.\.\.|/\*|//|#|[^\W\d][\w.$ -]{0,80}[\"'”`]?\s*[:：=＝]))"
 )
 _LIST = re.compile(r"\s*[\[［]\s*[{｛]")
 _UNOPENED = re.compile(r"""[\s,]*(?:["'“`][^"'“”`\n:]{1,80}["'”`]|[^\W\d]\w{0,80})\s*[:：=]""")
-_NOTHING = re.compile(r"\s*(?:null|None|undefined)?\s*\Z")
+_NAME_FIRST = re.compile(
+    r"\s*(?:(?:action|tool|function)\s*:\s*)?([\w.-]{1,120})\s*"
+    r"(?:\n\s*(?:(action input|arguments|input|parameters)\s*:)|[\n:]|(?=[\s{\[\"]))\s*(?=[{\[\"'“｛])",
+    re.IGNORECASE,
+)
 ROOTS_MAX = 50
 """Most objects of one text that are compared."""
 
@@ -58,7 +63,7 @@ def read_nested(text: str, spec: Spec) -> Node:
     at = source.skip(0)
     if text[at : at + 1] in {'"', "'"} and len(text.strip()) > 2 and text.rstrip()[-1] == text[at]:
         return read_nested(unescape(text.strip()[1:-1]), spec)
-    if text[at : at + 1] not in {"{", "[", "("}:
+    if text[at : at + 1] not in {"{", "[", "(", "｛", "［"}:
         return text
     try:
         node, end = read_container(source, at, spec)
@@ -70,6 +75,7 @@ def read_nested(text: str, spec: Spec) -> Node:
 def _roots(text: str, spec: Spec, reading: Reading) -> list[Node]:
     if not text.strip():
         return []
+    text = _without_name(text, spec, reading)
     if looks_like_xml(text):
         return _xml_roots(text, spec, reading)
     if text[0] not in "{[｛［":
@@ -82,13 +88,22 @@ def _roots(text: str, spec: Spec, reading: Reading) -> list[Node]:
     return _object_roots(text, spec, reading)
 
 
+def _without_name(text: str, spec: Spec, reading: Reading) -> str:
+    """The text behind a line or word that only names the tool."""
+    found = _NAME_FIRST.match(text)
+    if not found or not (fold(found[1]) == fold(spec.name) or found[2]):
+        return text
+    reading.codes.append("name_stripped")
+    return text[found.end() :]
+
+
 def _formed(node: Members, code: str, reading: Reading) -> list[Node]:
     reading.codes.append(code)
     return [node]
 
 
 def _xml_roots(text: str, spec: Spec, reading: Reading) -> list[Node]:
-    if (inner := text_in_xml(text)) is not None:
+    if (inner := text_in_xml(text, spec)) is not None:
         reading.codes.append("tags_read")
         return _object_roots(inner, spec, reading)
     if (node := read_xml(text, spec)) is not None:
@@ -111,7 +126,7 @@ def _call_roots(text: str, found: re.Match[str], spec: Spec, reading: Reading) -
             root, at = read_unopened(source, at + 1, spec, ")")
         reading.codes += sorted(source.codes - {"equals_for_colon", "key_quotes_added", "open_brace_added"})
         roots.append(root)
-        following = re.compile(r"[\s,;)]*[A-Za-z_][\w.]{0,119}\((?=\s*(?:\)|\*\*|\{|[A-Za-z_]\w*\s*=))").match(text, at)
+        following = re.compile(r"[\s,;)]*[^\W\d][\w.]{0,119}\((?=\s*(?:\)|\*\*|\{|[^\W\d]\w*\s*=))").match(text, at)
         at = following.end() - 1 if following else -1
     return roots
 

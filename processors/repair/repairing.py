@@ -27,7 +27,7 @@ _SUSPICIOUS: Final = re.compile(r"\d{19}|[A-Za-z]:\\|\\[bf]|\.0+\s*[,}\]]|" + r"
 def repair(raw: str, schema: ToolSchema | None, *, rules: Rules = NO_RULES) -> Repaired:
     """Arguments out of what the model wrote; never raises, linear in the length of the text."""
     if len(raw) > LIMITS.held_chars_max:
-        return _refused(Refusal(code="too_large"), None)
+        return _refused([Refusal(code="too_large")])
     strict = _strict(raw, schema)
     if strict is not None:
         return strict
@@ -38,18 +38,18 @@ def repair(raw: str, schema: ToolSchema | None, *, rules: Rules = NO_RULES) -> R
         work.note(code)
     if reading.node is None:
         assert reading.problem is not None
-        return _refused(reading.problem, None)
+        return _refused([reading.problem])
     return _settled(reading.node, schema, work)
 
 
 def check(value: Json, schema: ToolSchema | None, *, rules: Rules = NO_RULES) -> Repaired:
     """Arguments whose types the text already gave."""
     if depth_of(value, LIMITS.nesting_max) > LIMITS.nesting_max:
-        return _refused(Refusal(code="too_deep"), None)
+        return _refused([Refusal(code="too_deep")])
     if isinstance(value, str):
         return repair(value, schema, rules=rules)
     if not isinstance(value, dict):
-        return _refused(Refusal(code="no_call_found"), value)
+        return _refused([Refusal(code="no_call_found")], value)
     work = Work(tool=schema.name if schema else "", rules=rules)
     node = node_of(value)
     assert isinstance(node, Members)
@@ -112,7 +112,7 @@ def _settled(node: Members, schema: ToolSchema | None, work: Work) -> Repaired:
     if not work.problems and schema is not None and not schema.is_valid(arguments):
         work.problems += invalid(arguments, schema)
     if work.problems:
-        return _refused(refusal_of(work.problems), arguments, work)
+        return _refused(work.problems, arguments, work)
     if not work.repairs:
         return Repaired(status="ok", arguments=arguments)
     confidence = confidence_of(work.repairs)
@@ -125,7 +125,9 @@ def invalid(arguments: JsonObject, schema: ToolSchema) -> list[Refusal]:
     for error in schema.validator.iter_errors(arguments):
         kind = type(error.kind).__name__.split("_")[-1]
         path = "".join(f"/{step}" for step in error.instance_path)
-        found.append(Refusal(code=_CODES.get(kind, "constraint_failed"), path=path, message=error.message[:200]))
+        found.append(
+            Refusal(code=_CODES.get(kind, "constraint_failed"), path=path, message=error.message[:200].rstrip("."))
+        )
     return found or [Refusal(code="constraint_failed")]
 
 
@@ -138,7 +140,6 @@ _CODES = {
 }  # fmt: skip
 
 
-def _refused(problem: Refusal, candidate: Json, work: Work | None = None) -> Repaired:
+def _refused(problems: list[Refusal], candidate: Json = None, work: Work | None = None) -> Repaired:
     repairs = tuple(work.repairs) if work else ()
-    refusal = Refusal(code=problem.code, path=problem.path, candidate=candidate, message=problem.message)
-    return Repaired(status="refused", confidence=0.0, repairs=repairs, refusal=refusal)
+    return Repaired(status="refused", confidence=0.0, repairs=repairs, refusal=refusal_of(problems, candidate))

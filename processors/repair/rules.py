@@ -1,25 +1,28 @@
 """Learned repair rules as data: patterns of kind `repair_rule` → Rules, looked up in constant time.
 
 A rule says: in this tool, at this parameter, this written word means that. It replaces a fuzzy decision; it can
-bypass neither validation nor a refusal for a cut text. docs/adr/0010-learned-repair-rules.md has the shape.
+bypass neither validation nor a refusal for a cut text. docs/adr/0040-learned-repair-rules.md has the shape.
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from processors.repair.words import fold
 from schemas.jsonvalue import Json, JsonObject
-from schemas.pattern import Pattern, PatternKind, PatternState
+from schemas.pattern import Pattern, PatternKind
 
 KINDS = {
     "value_alias": "set",
     "param_alias": "rename",
     "drop_param": "drop",
-    "wrapper_key": "unwrap",
     "placeholder": "refuse",
 }
-"""Closed: each kind of rule and the one action that belongs to it."""
-_USED = frozenset({PatternState.ACTIVE, PatternState.CANARY})
+"""Closed: each kind of rule, and the one action that belongs to it."""
+SCOPES = frozenset({"tool", "tenant", "param", "model"})
+WORD_CHARS_MAX = 200
+"""Longest written word that a rule matches: what is longer is prose, and never learned."""
+_INDEX = re.compile(r"/\d+(?=/|\Z)")
 _Key = tuple[str, str, str, str]
 
 
@@ -37,17 +40,19 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """All rules of a snapshot, by (kind, tool, parameter path, folded word); `*` widens tool or path."""
+    """The rules of a snapshot, by (kind, tool, parameter path, folded word); `*` widens tool or path."""
 
     table: dict[_Key, Rule] = field(default_factory=dict)
-    tenant: str = ""
+    unusable: tuple[str, ...] = ()
+    """Ids of rules left out: malformed, or contradicted by another."""
 
     def find(self, kind: str, tool: str, path: str, word: str) -> Rule | None:
-        """The narrowest rule for a word at a place; a dictionary look-up or three, however many rules there are."""
-        if not self.table:
+        """The narrowest rule for a word at a place; three dictionary look-ups, however many rules there are."""
+        table = self.table
+        if not table or len(word) > WORD_CHARS_MAX:
             return None
         folded = fold(word)
-        table = self.table
+        path = _INDEX.sub("/*", path)
         return (
             table.get((kind, tool, path, folded))
             or table.get((kind, tool, "*", folded))
@@ -59,39 +64,53 @@ NO_RULES = Rules()
 
 
 def rules_of(patterns: Iterable[Pattern], tenant: str = "") -> Rules:
-    """The active rules of a registry snapshot for one tenant; two that contradict each other are both left out."""
-    table: dict[_Key, Rule] = {}
-    disputed: set[_Key] = set()
+    """The rules that a tenant's calls are read with; the caller chooses by state which patterns it gives.
+
+    A rule with the tenant's own scope goes before one for all. Two of the same scope that contradict each other are
+    both left out, and so is a malformed one.
+    """
+    tables: dict[bool, dict[_Key, Rule]] = {False: {}, True: {}}
+    unusable: set[str] = set()
+    disputed: set[tuple[bool, _Key]] = set()
     for pattern in patterns:
-        if pattern.kind is not PatternKind.REPAIR_RULE or pattern.state not in _USED:
+        if pattern.kind is not PatternKind.REPAIR_RULE:
             continue
-        scope = pattern.definition.get("scope") or {}
-        if scope.get("tenant", "*") not in {"*", tenant}:
+        try:
+            key, action, owner = checked_rule(pattern.definition)
+        except RuleError:
+            unusable.add(pattern.id)
             continue
-        kind, key, action = checked_rule(pattern.definition)
-        place = (kind, *key)
-        known = table.setdefault(place, Rule(pattern.id, action))
+        if owner not in {"*", tenant}:
+            continue
+        is_own = owner != "*"
+        known = tables[is_own].setdefault(key, Rule(pattern.id, action))
         if known.action != action:
-            disputed.add(place)
-    for place in disputed:
-        del table[place]
-    return Rules(table=table, tenant=tenant)
+            disputed.add((is_own, key))
+            unusable |= {known.id, pattern.id}
+    for is_own, key in disputed:
+        del tables[is_own][key]
+    return Rules(table=tables[False] | tables[True], unusable=tuple(sorted(unusable)))
 
 
-def checked_rule(definition: JsonObject) -> tuple[str, tuple[str, str, str], Json]:
-    """Kind, look-up key and action value of a rule definition; raises RuleError naming what is outside the shape."""
+def checked_rule(definition: JsonObject) -> tuple[_Key, Json, str]:
+    """Look-up key, action value and tenant of a rule definition; raises RuleError naming what is outside the shape."""
     kind, match, action = (definition.get(key) for key in ("kind", "match", "action"))
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         raise RuleError(f"kind: {kind!r} is none of {', '.join(KINDS)}")
-    word = match.get("folded") if isinstance(match, dict) else None
-    if not isinstance(word, str) or not word or len(word) > 200 or set(match or ()) - {"folded"}:
-        raise RuleError("match: needs exactly `folded`, a text of 1 to 200 characters")
+    word = match.get("folded") if isinstance(match, dict) and set(match) == {"folded"} else None
+    if not isinstance(word, str) or not 0 < len(word) <= WORD_CHARS_MAX:
+        raise RuleError(f"match: needs exactly `folded`, a text of 1 to {WORD_CHARS_MAX} characters")
     verb = KINDS[kind]
     if not isinstance(action, dict) or set(action) != {verb}:
         raise RuleError(f"action: needs exactly `{verb}`")
-    scope = definition.get("scope") or {}
-    if not isinstance(scope, dict) or set(scope) - {"tool", "tenant", "param", "model"}:
-        raise RuleError("scope: allows only tool, tenant, param and model")
     if kind == "param_alias" and not isinstance(action[verb], str):
-        raise RuleError("action: rename needs the name of a parameter")
-    return kind, (str(scope.get("tool", "*")), str(scope.get("param", "*")), fold(word)), action[verb]
+        raise RuleError("action: `rename` needs the name of a parameter")
+    if isinstance(action[verb], dict | list):
+        raise RuleError("action: only a text, a number, a boolean or null can be set")
+    scope = definition.get("scope") or {}
+    if not isinstance(scope, dict) or set(scope) - SCOPES or not all(isinstance(one, str) for one in scope.values()):
+        raise RuleError(f"scope: allows only texts for {', '.join(sorted(SCOPES))}")
+    key = (kind, scope.get("tool", "*"), scope.get("param", "*"), fold(word))
+    if key[1:3] == ("*", "*"):
+        raise RuleError("scope: needs a tool or a parameter")
+    return key, action[verb], scope.get("tenant", "*")

@@ -27,7 +27,7 @@ class TooDeepError(Exception):
 
 def read_container(source: Source, at: int, spec: Spec) -> tuple[Members | Items, int]:
     """The object or array that opens here, and where it ends. Raises TooDeepError."""
-    reader = _Reader(source, at + 1)
+    reader = _Reader(source, at + 1, spec)
     root = reader.push(source.text[at], spec)
     reader.read_on()
     return root, reader.at
@@ -35,7 +35,7 @@ def read_container(source: Source, at: int, spec: Spec) -> tuple[Members | Items
 
 def read_unopened(source: Source, at: int, spec: Spec, closer: str = "}") -> tuple[Members, int]:
     """An object whose opening brace is missing, or stands as a round bracket. Raises TooDeepError."""
-    reader = _Reader(source, at)
+    reader = _Reader(source, at, spec)
     root = Members([])
     source.stack.append(Frame(root, spec, closer))
     source.codes.add("open_brace_added")
@@ -44,10 +44,11 @@ def read_unopened(source: Source, at: int, spec: Spec, closer: str = "}") -> tup
 
 
 class _Reader:
-    __slots__ = ("_source", "at")
+    __slots__ = ("_root", "_source", "at")
 
-    def __init__(self, source: Source, at: int) -> None:
+    def __init__(self, source: Source, at: int, root: Spec) -> None:
         self._source = source
+        self._root = root
         self.at = at
 
     def read_on(self) -> None:
@@ -146,13 +147,16 @@ class _Reader:
             return spec.properties[key]
         if names := spec.folded.get(fold(key)):
             return spec.properties[names[0]]
-        if len(self._source.stack) == 1 and fold(key) in WORDS.wrappers:
-            return spec
+        if spec is self._root or spec is ANY:
+            folded = fold(key)
+            if folded in WORDS.wrappers or folded in WORDS.wrapper_calls or folded == fold(self._root.name):
+                return self._root
         return spec.additional or ANY
 
     def _item(self, frame: Frame, node: Items) -> None:
         self._before_value(frame)
-        node.values.append(self._value(frame.spec.items or ANY))
+        inner = frame.spec.items or (self._root if frame.spec is self._root else ANY)
+        node.values.append(self._value(inner))
 
     def _value(self, spec: Spec) -> Node:
         source, char = self._source, self._source.text[self.at]
@@ -162,5 +166,8 @@ class _Reader:
         if char in CLOSERS or char in COMMAS:
             source.codes.add("value_missing")
             return None
+        if spec.properties and source.is_key_of(self.at, spec):
+            source.codes.add("open_brace_added")
+            return self.push("{", spec)
         value, self.at = read_scalar(source, self.at, spec)
         return value

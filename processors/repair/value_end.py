@@ -7,15 +7,32 @@ without its comma. Otherwise it is content. The look is bounded, so reading stay
 import re
 from dataclasses import dataclass
 
-from processors.repair.lexis import CLOSERS, COMMAS, LOOK_AHEAD, QUOTES, SEPARATORS, Blanks
+from processors.repair.lexis import (
+    CLOSERS,
+    COMMAS,
+    LOOK_AHEAD,
+    NEXT_IN_STRING,
+    NEXT_STRICT,
+    QUOTES,
+    SEPARATORS,
+    STRICT_CLOSERS,
+    Blanks,
+    decode,
+)
 from processors.repair.nodes import Items, Members
 from processors.repair.toolschema import Spec
 from processors.repair.words import WORDS, fold
 
-_QUOTED_KEY = re.compile(r"""[“"'`”„‘’「『«＂]([^"“”„'‘’`:：=,{}\[\]\n]{1,80})[”"'`“’‘」』»＂]?(\s*(?:[:：=＝]))?""")
+_QUOTED_KEY = re.compile(
+    r"""[“"'`”„‘’「『«＂]((?:[^“"”„'‘’`:：=,{}\[\]\n\\]|\\.|(?<=\w)=(?=\\)){1,120})"""
+    r"""[”"'`“’‘」』»＂]?(\s*(?:[:：=＝]))?"""
+)
 _BARE_KEY = re.compile(r"([^\W\d][\w.$-]{0,60})[”\"'`“’]?(\s*(?:[:：=＝]))?")
 _ITEM_START = re.compile(r"""[“"'`„‘「『«＂\[{(\-.…+\d]|(?:true|false|null|True|False|None|NaN|Infinity)\b""")
-_AFTER_ALL = re.compile(r"\s*(?:\Z|[<`\[{\"'”“(（。，；、！]|\\n|\\\")|[ \t]*\n|[ \t]*(?:;|\))\s*(?:\Z|\n|[\])`])")
+_AFTER_ALL = re.compile(
+    r"[\s\ufeff\u200b-\u200f\u2060]*(?:\Z|[<`\[{\"'”“(（。，；、！]|\\n|\\\")|[ \t]*\n|"
+    r"[ \t]*(?:;|\))\s*(?:\Z|\n|[\])`])"
+)
 _AROUND = WORDS.wrappers | WORDS.wrapper_names
 
 
@@ -34,17 +51,25 @@ class Frame:
 class Source:
     """One text that is being read, with the containers open in it and the codes of what was odd."""
 
-    __slots__ = ("blanks", "codes", "stack", "text")
+    __slots__ = ("_last", "blanks", "codes", "stack", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.blanks = Blanks(text)
         self.stack: list[Frame] = []
         self.codes = self.blanks.codes
+        self._last: dict[str, int] = {}
 
     def skip(self, at: int) -> int:
         """Position of the next token."""
         return self.blanks.skip(at)
+
+    def closers_of(self, quote: str, at: int) -> re.Pattern[str]:
+        """What ends a string opened by this quote here, or is a backslash."""
+        own = STRICT_CLOSERS.get(quote)
+        if own and self._last.setdefault(own, self.text.rfind(own)) > at:
+            return NEXT_STRICT[quote]
+        return NEXT_IN_STRING[quote]
 
     def ends_at(self, at: int) -> bool:
         """Whether a value of the innermost container may end before this position."""
@@ -57,9 +82,9 @@ class Source:
             self.blanks.skip(at + 1, LOOK_AHEAD), 0, needs_known=True
         )
 
-    def _fits(self, at: int, level: int) -> bool:
+    def _fits(self, at: int, level: int, start: int = -1) -> bool:
         text = self.text
-        start = at
+        start = at if start < 0 else start
         at = self.blanks.skip(at, LOOK_AHEAD)
         if at >= len(text):
             return True
@@ -84,7 +109,7 @@ class Source:
             at = self.blanks.skip(at + 1, LOOK_AHEAD) if level >= 0 else at + 1
             if level < 0:
                 return self._is_over(at)
-        return at >= len(text) or self._fits(at, level)
+        return at >= len(text) or self._fits(at, level, at - 1)
 
     def _level_after(self, char: str, level: int) -> int:
         """A closer of another kind closes the containers in between too."""
@@ -114,6 +139,11 @@ class Source:
             return True
         return bool(frame.spec.items and not frame.spec.items.wants("string"))
 
+    def is_key_of(self, at: int, spec: Spec) -> bool:
+        """Whether a key of this schema and its separator stand here, where a value should."""
+        found = _QUOTED_KEY.match(self.text, at) if self.text[at] in QUOTES else _BARE_KEY.match(self.text, at)
+        return bool(found and found[2] and (found[1] in spec.properties or fold(found[1]) in spec.folded))
+
     def is_key(self, at: int, level: int, *, needs_known: bool) -> bool:
         """Whether a key of this level begins here."""
         frame = self.stack[level]
@@ -132,6 +162,8 @@ class Source:
 
 def is_known(key: str, spec: Spec) -> bool:
     """Whether a key, or its folded spelling, is one of the schema's."""
+    if "\\" in key:
+        key = str(decode(key))
     return key in spec.properties or fold(key) in spec.folded or key in spec.inner_keys
 
 
