@@ -15,6 +15,8 @@ class Limits:
     """Most tool calls of one stream: 60 times the longest agent step seen."""
     nesting_max: int = 200
     """Deepest JSON or literal nesting read: recorded calls stay under 20."""
+    user_chars_max: int = 20_000
+    """Longest text of a person in which periods are read: ten pages; a longer one is a document, not a request."""
     excerpt_chars_max: int = 500
     """Longest excerpt in a failure."""
 

@@ -1,0 +1,25 @@
+"""Requests of the batch command `periods` → answers."""
+
+from dataclasses import asdict
+
+from processors.periods.read import read_periods
+from processors.periods.reading import read_moment, read_policy
+from schemas.jsonvalue import JsonObject
+
+
+def answer_periods(request: JsonObject) -> JsonObject:
+    """Read one request; raises KeyError, TypeError or ValueError on what is none."""
+    user, now = request["user"], request.get("now")
+    if not isinstance(user, str):
+        raise TypeError("user: not a string")
+    moment = None if now is None else read_moment(now)
+    reading = read_periods(user, moment, policy=read_policy(request.get("policy")))
+    return {
+        "id": request.get("id"),
+        "kind": reading.kind,
+        "start": reading.start,
+        "end": reading.end,
+        "text": reading.text,
+        "candidates": [list(span) for span in reading.candidates],
+        "items": [asdict(item) for item in reading.items],
+    }

@@ -1,0 +1,108 @@
+"""The table of operations that rules may name: name → what makes a value of the matched tokens."""
+
+from collections.abc import Callable, Mapping
+
+from processors.periods import absolute, clocks, festivals, joins, parts, relative
+from processors.periods.found import Found, Made, Skip
+
+
+def nothing(found: Found) -> Made:  # noqa: ARG001 - all operations are called alike
+    """Every Monday, a 3-year warranty: time words that name no period."""
+    return Skip()
+
+
+def nothing_if_long(found: Found) -> Made:
+    """每周一: a recurrence says what recurs; 每 alone does not."""
+    return Skip() if len(found.tokens) > 1 else None
+
+
+OPERATIONS: Mapping[str, Callable[[Found], Made]] = {
+    "nothing": nothing,
+    "year": absolute.year,
+    "month": absolute.month,
+    "month_day": absolute.month_day,
+    "month_days": absolute.month_days,
+    "months": absolute.months,
+    "part_of_year": absolute.part_of_year,
+    "parts_of_year": absolute.parts_of_year,
+    "day_of_month": absolute.day_of_month,
+    "day_in_month": absolute.day_in_month,
+    "fill": absolute.fill,
+    "week_number": absolute.week_number,
+    "week_of": absolute.week_of,
+    "decade": absolute.decade,
+    "century": absolute.century_span,
+    "season": absolute.season,
+    "fiscal_year": absolute.fiscal_year,
+    "years": absolute.range_of_years,
+    "part_of": absolute.part_of,
+    "unit": relative.unit,
+    "relative_year": relative.year,
+    "relative_day": relative.day,
+    "roll": relative.roll,
+    "roll_half": relative.roll_half,
+    "ahead": relative.ahead,
+    "full": relative.full,
+    "distant": relative.distant,
+    "from_day": relative.from_day,
+    "weekday": relative.weekday,
+    "weekday_of_week": relative.weekday_of_week,
+    "weekend": relative.weekend,
+    "to_date": relative.to_date,
+    "rest": relative.rest,
+    "this_day": relative.this_day,
+    "last_day_of_unit": relative.month_end_day,
+    "vague": relative.vague,
+    "business_days": relative.business_days,
+    "half": parts.half,
+    "half_month": parts.half_month,
+    "third": parts.third,
+    "some_units": parts.some_units,
+    "nth": parts.nth,
+    "edge": parts.edge,
+    "the_unit": parts.the_unit,
+    "clock": clocks.clock,
+    "part_of_clock": clocks.part_of_clock,
+    "relative_evening": clocks.relative_evening,
+    "on_day": clocks.on_day,
+    "clock_span": clocks.clock_span,
+    "hours_from_now": clocks.distant,
+    "roll_hours": clocks.roll,
+    "part_of_day": clocks.part_of_day,
+    "span": joins.span,
+    "days_in_month": joins.days_in_month,
+    "since": joins.since,
+    "until": joins.until,
+    "deadline": joins.deadline,
+    "before": joins.before,
+    "after": joins.after,
+    "onward": joins.onward,
+    "length_from": joins.length_from,
+    "length_until": joins.length_until,
+    "same_period": joins.same_period,
+    "festival": festivals.festival,
+    "day_or_holiday": festivals.day_or_holiday,
+    "holiday": festivals.holiday,
+    "around": festivals.around,
+    "half_of_year": absolute.half_of_year,
+    "days_in_named_month": absolute.days_in_named_month,
+    "units_from_relative": relative.units_from_relative,
+    "weekday_span": relative.weekday_span,
+    "workdays_of_week": relative.workdays_of_week,
+    "weekend_of_week": relative.weekend,
+    "weekday_of_said_week": relative.weekday_of_week,
+    "weekday_of_read_week": relative.weekday_of_week,
+    "weekday_and_date": relative.weekday_and_date,
+    "rest_of_unit": relative.rest_of_unit,
+    "vague_if_whole_word": relative.vague_if_whole_word,
+    "season_if_said": relative.season_if_said,
+    "this_day_last_unit": relative.this_day,
+    "edge_of_year": parts.edge_of_year,
+    "day_and_clock": clocks.day_and_clock,
+    "hour_in_daypart": clocks.hour_in_daypart,
+    "from_alone": joins.from_alone,
+    "day_beside": joins.day_beside,
+    "days_beside": joins.days_beside,
+    "around_day": festivals.around_day,
+    "nothing_if_long": nothing_if_long,
+}

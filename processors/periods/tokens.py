@@ -1,0 +1,161 @@
+"""A user's text → tokens: time words by class, numbers and written dates, all else as one `x` between them.
+
+What cannot be time is taken out here: links, addresses, versions, money, ids, numbers that name or count something,
+and quoted text that says more than a period. Offsets are those of the text: every change is one character for one.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from processors.periods.lexicon import cues, lexicon
+from processors.periods.literals import Token, literal
+from processors.periods.reading import Context
+
+
+_WIDE = {ord("　"): " ", ord("〜"): "~", ord("～"): "~", ord("’"): "'", ord("‘"): "'", ord("ʼ"): "'", ord("−"): "-"}
+_WIDE |= {code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5E)}
+_PUNCTUATION = {"comma": ",、", "dash": "-–—~", "slash": "/", "poss": "'"}
+_STOPS = ".;!?:\n()。[]{}|…"
+_KIND_OF = {letter: kind for kind, letters in _PUNCTUATION.items() for letter in letters}
+_KIND_OF |= dict.fromkeys(_STOPS, "stop") | {"&": "and", "+": "and", "'s": "poss"}
+_MARKS = {"年": "nian", "月": "yue", "前": "qian", "后": "hou"}
+_SUFFIXES = {"d": ("unit", "day"), "w": ("unit", "week"), "y": ("unit", "year"), "h": ("hunit", "hour")}
+_QUOTED = re.compile(r"《[^《》\n]{1,200}》|[“「『][^”」』\n]{1,400}[”」』]|\"[^\"\n]{1,400}\"")
+NEAR_CHARS = 24
+"""How far before a number the word that makes it an id may begin."""
+
+
+def normalise(text: str) -> str:
+    """Lower case and plain width, one character for one, so that offsets stay valid."""
+    plain = text if text.isascii() else text.translate(_WIDE)
+    lower = plain.lower()
+    if len(lower) != len(plain):
+        lower = "".join(small if len(small := letter.lower()) == 1 else letter for letter in plain)
+    return lower
+
+
+@cache
+def _scanner() -> re.Pattern[str]:
+    words = lexicon()
+    year = r"(?:19|20)\d\d"
+    end = r"(?![a-z\d])"
+    named = {
+        "mask": r"https?://\S+|www\.\S+|[a-z0-9._+-]{1,64}@[a-z0-9.-]+|`[^`\n]*`|[$€£¥] ?\d[\d,.]*[kmb]?|#[a-z\d]+",
+        "moment": r"\d{4}-\d\d-\d\dt\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:z|[+-]\d\d:?\d\d)?",
+        "ymd": rf"{year}(?:-\d\d?-|/\d\d?/|\.\d\d?\.)\d\d?(?!\d)(?![.-]\d)",
+        "dmy": rf"\d\d?(?:-\d\d?-|/\d\d?/|\.\d\d?\.){year}(?![\d])|\d\d?/\d\d?/\d\d(?![\d/])",
+        "isoweek": rf"{year}-?w\d\d?{end}",
+        "yq": rf"(?:{year}|\d\d)[-/ ]?[qh][1-4]{end}",
+        "qy": rf"[qh][1-4](?:[-/ ]?{year}| ?'\d\d|[-/]?\d\d)(?![a-z\d%])(?![-/:.]\d)",
+        "nq": rf"[1-4][qh](?:[-/ ]?(?:{year}|'?\d\d))?{end}",
+        "qh": rf"[qh][1-4]{end}",
+        "ym": rf"{year}[-/.](?:0?[1-9]|1[0-2])(?!\d)(?![-/.]\d)(?!-?[qhw]\d)",
+        "my": rf"(?:0?[1-9]|1[0-2])/{year}(?![\d/])",
+        "decade": r"(?:(?:19|20)\d0|'?\d0)'?s(?![a-z])",
+        "fy": rf"fy ?'?(?:{year}|\d\d)(?:[-/]\d\d(?:\d\d)?)?(?!\d)",
+        "clock": r"\d\d?:\d\d(?::\d\d)?(?: ?[ap]\.?m(?![a-z])\.?)?(?![\d:])|\d\d?(?:\.\d\d)? ?[ap]\.?m(?![a-z])\.?",
+        "ymd8": rf"{year}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?![\d-])",
+        "ordinal": r"\d\d?(?:st|nd|rd|th)(?![a-z])",
+        "latin": rf"(?:{words.latin_phrases})(?![a-z\d])",
+        "weekday": r"(?<=[周期拜])(?:一(?![共起直定般样些切旦度边并律次个家名百千万条批款周年月天键])(?!下(?!午))"
+        r"|二(?![手次维线期季十百])|三(?![个家名方款大星次件种条位十百天四成])|四(?![个家川大十季名种款次件成])"
+        r"|五(?![个家大名十种款次件位百金成])|六(?![个家安大十名种款次百成])|日(?![均活志常报程记本用销语元韩产化光])"
+        r"|天(?![天气猫津数河才])|[1-7](?![\d个家名.:%点万千]))|(?<=周)末",
+        "suffix": r"(?<=\d)[dwyh](?![a-z\d])",
+        "glued": r"\d{1,3}(?=(?:d|w|wk|wks|mo|mos|yr|yrs|y|h|hr|hrs|days?|weeks?|months?|years?|mins?)(?![a-z\d]))",
+        "number": rf"\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)+|\d+%|\d{{2,}}(?:-\d{{2,}}){{2,}}|\d{{5,}}[a-z\d-]*"
+        rf"|\d+[a-z_][a-z\d_-]*|(?:{year}(?!\d))|\d{{1,4}}",
+        "shortyear": r"'\d\d(?![\da-z])",
+        "id": r"[a-z]+[-_]?\d[a-z\d_-]*",
+        "word": r"[a-z]+(?:-(?:date|to)(?![a-z])|'(?!s(?![a-z]))[a-z]+)?",
+        "eleven": r"十一(?=假期|长假|黄金周|小长假|期间|放假|当天|国庆)",
+        "span": r"(?<=\d)\.\.(?=\d)",
+        "mark": r"年(?=中秋|末日|底特律)|月(?=中旬|中秋|末日)|前(?=提醒|提交|提供)|后(?=提醒|提交|台风)",
+        "chinese": words.chinese,
+        "numeral": r"[零〇一二两三四五六七八九十百]+",
+        "point": r"'s(?![a-z])|[-–—~,、/'.;!?:\n()。\[\]{}|…&+]",
+    }
+    return re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in named.items()))
+
+
+def tokens_of(text: str, context: Context) -> list[Token]:
+    """Tokens of a normalised text, in order; everything between them that is no blank is one `x`."""
+    found: list[Token] = []
+    end = 0
+    for token in _scanned(text, context):
+        if token.start > end and not text[end : token.start].isspace():
+            found.append(Token("x", end, token.start))
+        found.append(token)
+        end = token.end
+    if text[end:].strip():
+        found.append(Token("x", end, len(text)))
+    return _without_quotes(text, found)
+
+
+def _scanned(text: str, context: Context) -> Iterator[Token]:
+    words = lexicon().words
+    for match in _scanner().finditer(text):
+        name, (start, end) = match.lastgroup, match.span()
+        if name == "word" or name == "latin" or name == "chinese":  # noqa: PLR1714 - the hot line: no set is built
+            if (entry := words.get(match.group())) is not None and entry.kind != "x":
+                yield Token(entry.kind, start, end, entry.value)
+        elif name == "mark":
+            yield Token(_MARKS[match.group()], start, end)
+        elif name == "span":
+            yield Token("dash", start, end)
+        elif name == "point":
+            yield Token(_KIND_OF[match.group()], start, end)
+        elif name == "suffix":
+            yield _suffix(match.group(), start, end)
+        elif name not in ("mask", "id"):
+            token = literal(name or "", match.group(), start, context)
+            if token is not None and not _is_no_time(text, token):
+                yield token
+
+
+def _suffix(letter: str, start: int, end: int) -> Token:
+    kind, unit = _SUFFIXES[letter]
+    return Token(kind, start, end, unit)
+
+
+def _is_no_time(text: str, token: Token) -> bool:
+    """Whether a number is a name (room 2031) or counts something (2025 dollars)."""
+    if token.kind not in ("n", "y4", "Day") or (token.kind == "Day" and token.end - token.start != 8):
+        return False
+    before = text[max(0, token.start - NEAR_CHARS) : token.start].rstrip(" #:：'\"(（")
+    after = text[token.end : token.end + NEAR_CHARS].lstrip(" -")
+    return _ends_with_cue("id_before", before) or (token.kind != "Day" and _starts_with_cue("counted_after", after))
+
+
+@cache
+def _edges() -> dict[str, tuple[re.Pattern[str], re.Pattern[str]]]:
+    return {
+        cue: (re.compile(latin.pattern + r"\Z"), re.compile(rf"(?:{chinese.pattern})\Z"))
+        for cue, (latin, chinese) in cues().items()
+        if cue == "id_before"
+    }
+
+
+def _ends_with_cue(cue: str, text: str) -> bool:
+    latin, chinese = _edges()[cue]
+    return bool(latin.search(text) or (not text.isascii() and chinese.search(text)))
+
+
+def _starts_with_cue(cue: str, text: str) -> bool:
+    latin, chinese = cues()[cue]
+    return bool(latin.match(text) or (not text.isascii() and chinese.match(text)))
+
+
+def _without_quotes(text: str, tokens: list[Token]) -> list[Token]:
+    """Tokens without those of quotations that say more than a period: they are content, not the request."""
+    if not any(quote in text for quote in '《“「『"'):
+        return tokens
+    for match in _QUOTED.finditer(text):
+        start, end = match.span()
+        inside = [token for token in tokens if token.start < end - 1 and token.end > start + 1]
+        says_more = any(t.kind == "x" and text[max(t.start, start + 1) : min(t.end, end - 1)].strip() for t in inside)
+        if text[start] == "《" or says_more:
+            kept = [token for token in tokens if token.end <= start + 1 or token.start >= end - 1]
+            tokens = sorted([*kept, Token("x", start, end)], key=lambda token: token.start)
+    return tokens
