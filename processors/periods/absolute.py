@@ -1,19 +1,17 @@
-"""Operations for periods that the calendar names: years, halves, quarters, months, days, weeks, decades, fiscal years."""
+"""Operations for periods that the calendar names: years, halves, quarters, months, days, weeks."""
 
 from calendar import isleap
 from datetime import date, timedelta
 
 from processors.periods.found import Found, Made, Part, less_sure, mapped
 from processors.periods.literals import century
-from processors.periods.reading import Place, Span, Sure, Value
 from processors.periods.parts import half
+from processors.periods.reading import Place, Span, Sure, Value
 from processors.periods.spans import add_months, iso_week, month_end, months_span, unit_span, week_span
 
 PARTS = {"quarter": 3, "half": 6}
 YEARS_BACK_MAX, YEARS_AHEAD_MAX = 5, 3
 """A number of two digits is a year only this near to `now`; further off it may be a count of years."""
-SEASONS = ((3, 3), (6, 3), (9, 3), (12, 3))
-FISCAL_STARTS = (1, 4, 7, 10)
 
 
 def dated(found: Found, grain: str, place: Place, mark: int | str = "") -> Value:
@@ -172,13 +170,10 @@ def _within(value: Value, container: Span) -> tuple[Span, ...]:
 def week_number(found: Found) -> Made:
     """ISO week 39 of 2023, 2025年第12周."""
     numbers = found.numbers("n", "ord", "second")
-    years = found.numbers("y4", "y2") or [int(str(one.start)[:4]) for one in found.values() if one.grain == "year"]
+    years = found.numbers("y4", "y2") or [found.context.today.year + one for one in found.numbers("yearrel")]
     if not numbers or not 1 <= numbers[0] <= 53 or (found.has("unit") and found.word("unit") != "week"):
         return None
     number = numbers[0]
-    if found.args.get("disputed"):
-        spans = (iso_week(years[-1], number), (date(years[-1], 1, 7 * number - 6), date(years[-1], 1, 7 * number)) if number <= 4 else iso_week(years[-1], number))
-        return Value(grain="week", spans=spans, doubt="n-th week")
     if years:
         return Value(grain="week", spans=(iso_week(years[-1], number),))
     return Value(grain="week", at=lambda year: (iso_week(year, number),))
@@ -196,64 +191,6 @@ def week_of(found: Found) -> Made:
         return both[:1] if start == "monday" else both[1:] if start == "sunday" else both
 
     return mapped(value, cut, "week", "" if start else "week start")
-
-
-def decade(found: Found) -> Made:
-    """上世纪九十年代, 90年代."""
-    hundreds, number = found.number("century", default=0), found.number("n")
-    if number % 10 or not 10 <= number <= 90:
-        return None
-    first = (hundreds or 1900) + number
-    doubt = "" if hundreds or number >= 50 else "which century"
-    return Value(grain="span", spans=((date(first, 1, 1), date(first + 9, 12, 31)),), doubt=doubt)
-
-
-def century_span(found: Found) -> Made:
-    """二十世纪: as a whole, without a first day that all agree on."""
-    first = found.number("century")
-    spans = ((date(first, 1, 1), date(first + 99, 12, 31)), (date(first + 1, 1, 1), date(first + 100, 12, 31)))
-    return Value(grain="span", spans=spans, doubt="first year of a century")
-
-
-def season(found: Found) -> Made:
-    """Summer 2024, 暑假: a season has no bounds that all agree on."""
-    first, length = SEASONS[found.number("season")]
-
-    def at(year: int) -> tuple[Span, ...]:
-        start = date(year, first, 1)
-        return ((start, month_end(add_months(start, length - 1))),)
-
-    value = dated(found, "span", at)
-    spans = value.spans or at(found.context.today.year)
-    return Value(grain="vague", spans=spans, doubt="season: hemisphere and definition")
-
-
-def fiscal_year(found: Found) -> Made:
-    """FY2025, 2025财年: settled only by the host's fiscal year."""
-    policy = found.context.policy
-    number = found.number("fy", "y4", "y2", "n", default=0)
-    offsets = [one for one in found.values() if one.grain == "year"]
-    relative = found.has("this", "last", "next", "previous", "yearrel", "coming") or bool(offsets and offsets[0].sure != Sure.LITERAL)
-    if offsets:
-        number = int(str(offsets[0].start)[:4])
-    starts = (policy.fiscal_start_month,) if policy.fiscal_start_month else FISCAL_STARTS
-    if relative:
-        offset = found.number("this", "last", "next", "previous", "coming", "yearrel", default=0)
-        if offsets:
-            offset = number - found.context.today.year
-        spans = tuple(_fiscal_around(found.context.today, start, offset) for start in starts)
-    elif not number:
-        return None
-    else:
-        number = century(number)
-        back = policy.fiscal_label == "end_year"
-        spans = tuple(months_span(number - (start > 1 and back), start, 12) for start in starts)
-    sure = Sure.RELATIVE if relative else Sure.ASSUMED
-    return Value(grain="year", spans=spans, doubt="" if len(spans) == 1 else "fiscal year start", sure=sure)
-
-
-def _fiscal_around(today: date, start: int, offset: int) -> tuple[date, date]:
-    return months_span(today.year - (today.month < start) + offset, start, 12)
 
 
 def range_of_years(found: Found) -> Made:

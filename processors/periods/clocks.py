@@ -1,6 +1,6 @@
 """Operations for times of day: 5 pm, 下午三点半, noon tomorrow, from 6 to 7, in 3 hours."""
 
-from datetime import date, datetime, time, timedelta, timezone, tzinfo
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
 from processors.periods.found import Found, Made, less_sure
 from processors.periods.lexicon import has_cue
@@ -99,7 +99,7 @@ def on_day(found: Found) -> Made:
     values = found.values()
     day = next((one for one in values if one.grain == "day"), None)
     value = next((one for one in values if one.grain == "clock"), None)
-    zone = timezone.utc if found.has("utc") else None
+    zone = UTC if found.has("utc") else None
     if value is None:
         value = named_time(found)
     if day is None or value is None or (not day.spans and day.at is None):
@@ -263,7 +263,7 @@ def roll(found: Found) -> Made:
 
 
 def part_of_day(found: Found) -> Made:
-    """This morning, 明天下午, tonight: a stretch without agreed bounds."""
+    """Yesterday evening, 明天下午, tonight: a stretch without agreed bounds."""
     context = found.context
     part = "evening" if found.has("tonight", "lastnight", "eveningrel") else found.word("daypart")
     part = "morning" if found.has("morningrel") else part
@@ -283,7 +283,7 @@ def alone(value: Value, context: Context) -> Value:
     """A time without a day is today's; one that is over, in a plan, may mean tomorrow's."""
     today = Value(grain="day", spans=((context.today, context.today),), sure=Sure.RELATIVE)
     found = at_time(today, value, context)
-    if not found.doubt and isinstance(found.start, datetime) and found.start < context.now:
-        if has_cue("future", context.text):
-            return Value(grain="moment", spans=found.spans, doubt="today's is over", sure=Sure.RELATIVE)
+    is_over = not found.doubt and isinstance(found.start, datetime) and found.start < context.now
+    if is_over and has_cue("future", context.text):
+        return Value(grain="moment", spans=found.spans, doubt="today's is over", sure=Sure.RELATIVE)
     return found

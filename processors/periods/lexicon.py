@@ -51,13 +51,11 @@ def lexicon() -> Lexicon:
     kinds = [*LITERALS, *VALUES]
     for name in FILES:
         table = tomllib.loads((FOLDER / name).read_text(encoding="utf-8"))
-        for kind, entries in table.items():
-            kinds.append(kind)
-            for value, listed in entries.items():
-                for word, meaning in _listed(listed, value):
-                    if word in words:
-                        raise ValueError(f"{name}: {word!r} stands in {words[word].kind} and in {kind}")
-                    words[word] = Entry(kind, int(meaning) if re.fullmatch(r"-?\d+", meaning) else meaning)
+        kinds += table
+        for word, entry in _entries(table):
+            if word in words:
+                raise ValueError(f"{name}: {word!r} stands in {words[word].kind} and in {entry.kind}")
+            words[word] = entry
     latin = [word for word in words if word[0].isascii()]
     symbols = {kind: chr(0xE000 + place) for place, kind in enumerate(dict.fromkeys(kinds))}
     return Lexicon(
@@ -66,6 +64,13 @@ def lexicon() -> Lexicon:
         trie_pattern(word for word in words if not word[0].isascii()),
         symbols,
     )
+
+
+def _entries(table: Mapping[str, Mapping[str, str]]) -> Iterable[tuple[str, Entry]]:
+    for kind, values in table.items():
+        for value, listed in values.items():
+            for word, meaning in _listed(listed, value):
+                yield word, Entry(kind, int(meaning) if re.fullmatch(r"-?\d+", meaning) else meaning)
 
 
 def _listed(listed: str, value: str) -> Iterable[tuple[str, str]]:

@@ -3,9 +3,19 @@
 from dataclasses import replace
 from datetime import date, timedelta
 
-from processors.periods.found import Found, Made, Part, mapped
+from processors.periods.found import Cut, Found, Made, Part, mapped
 from processors.periods.reading import Span, Value
-from processors.periods.spans import DAY, MONTHS, add_months, month_end, nth_weekday, shift, unit_span, week_span
+from processors.periods.spans import (
+    DAY,
+    MONTHS,
+    add_months,
+    month_end,
+    months_span,
+    nth_weekday,
+    shift,
+    unit_span,
+    week_span,
+)
 
 MONTH_THIRDS = ((1, 10), (11, 20), (21, 31))
 
@@ -109,7 +119,7 @@ def nth(found: Found) -> Made:
         return Part(grain="span", cut=_weekend_cut(count))
     unit = "day" if found.has("edgeday") else found.word("unit", "geyue", "tian", "zhou", "ji")
     if unit == "week":
-        return _nth_week(found, count)
+        return _nth_week(found, count) if abs(count) <= 6 else None
     if unit not in ("day", "month", "quarter"):
         return None
 
@@ -127,7 +137,7 @@ def nth(found: Found) -> Made:
     return Part(grain=unit, cut=cut)
 
 
-def _weekday_cut(number: int, count: int):  # type: ignore[no-untyped-def]  # noqa: ANN202
+def _weekday_cut(number: int, count: int) -> Cut:
     def cut(span: Span) -> tuple[Span, ...]:
         whole = _whole(span)
         day = nth_weekday(whole, number, count) if whole else None
@@ -136,7 +146,7 @@ def _weekday_cut(number: int, count: int):  # type: ignore[no-untyped-def]  # no
     return cut
 
 
-def _weekend_cut(count: int):  # type: ignore[no-untyped-def]  # noqa: ANN202
+def _weekend_cut(count: int) -> Cut:
     def cut(span: Span) -> tuple[Span, ...]:
         whole = _whole(span)
         day = nth_weekday(whole, 5, count) if whole else None
@@ -184,6 +194,20 @@ def edge(found: Found) -> Made:
     if unit not in MONTHS:
         return None
     return Value(grain="edge", spans=(unit_span(unit, today),), mark=side, doubt="part of a period")
+
+
+def numbered_edge(found: Found) -> Made:
+    """三月底, 一季度末: the edge of a month or quarter that is named by its number."""
+    unit, side = found.word("unitedge").split(":")
+    number, length = found.number("n"), MONTHS.get(unit, 1)
+    if unit not in ("month", "quarter") or not 1 <= number <= 12 // length:
+        return None
+    return Value(
+        grain="edge",
+        at=lambda year: (months_span(year, (number - 1) * length + 1, length),),
+        mark=side,
+        doubt="part of a period",
+    )
 
 
 def edge_of_year(found: Found) -> Made:

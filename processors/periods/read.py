@@ -8,6 +8,7 @@ ambiguous unless the host's policy says which is meant. Bounds are never invente
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import pairwise
 
 from processors.limits import LIMITS
 from processors.periods.clocks import alone
@@ -34,10 +35,10 @@ from processors.periods.tokens import normalise, tokens_of
 GUARD_CHARS = {True: 22, False: 8}
 """How near unread time words may stand to a period: characters of Latin text, of Chinese text."""
 GUARDS = frozenset({
-    "unit", "hunit", "mon", "wd", "weekend", "business", "season", "rel", "ytd", "tonight", "lastnight", "samep", "samepu",
-    "fest", "vfest", "Part", "decadeword", "beforelast", "afternext", "ago", "hence", "eod", "fiscal", "q", "h", "fy",
-    "since", "noon", "midnight", "ttm", "century", "yearago", "rest", "half",
-    "zhou", "tian", "geyue", "nian", "niandu", "yue", "ji", "bannian", "banyue", "several", "dayrel", "eveningrel",
+    "unit", "hunit", "mon", "wd", "weekend", "business", "season", "rel", "ytd", "tonight", "lastnight", "samep",
+    "samepu", "fest", "vfest", "Part", "fullunit", "decadeword", "beforelast", "afternext", "ago", "hence", "eod",
+    "fiscal", "q", "h", "fy", "since", "noon", "midnight", "ttm", "century", "yearago", "rest", "half", "zhou",
+    "tian", "geyue", "nian", "niandu", "yue", "ji", "bannian", "banyue", "several", "dayrel", "eveningrel",
     "morningrel", "yearrel", "lastunit", "last2unit", "last3unit", "thisunit", "nextunit", "next2unit", "next3unit",
     "halfyear", "halfmonth", "xun", "unitedge", "edgeday", "wdn", "sofar", "yilai", "zhiqian", "zhihou", "holiday",
     "workday", "weizhi", "asof",
@@ -67,7 +68,7 @@ def read_periods(
     tokens = [token for place, token in enumerate(tokens) if not _is_stray_day(tokens, place, context)]
     if not any(isinstance(token.held, Value) for token in tokens):
         return Reading(kind="none")
-    found = _with_context(tokens, context)
+    found = _with_neighbours(tokens)
     items = tuple(_item(token, user, context) for token in found if isinstance(token.held, Value))[:ITEMS_MAX]
     items = tuple(_guarded(item, tokens, text, has_now=now is not None) for item in items)
     return _verdict(items, tokens, text)
@@ -81,11 +82,11 @@ def _is_stray_day(tokens: Sequence[Token], place: int, context: Context) -> bool
     return place > 0 and tokens[place - 1].kind in ("x", "de", "versus")
 
 
-def _with_context(tokens: Sequence[Token], context: Context) -> list[Token]:
-    """Tokens whose values took what they lacked from their neighbours: a year from a list, the period of a comparison."""
+def _with_neighbours(tokens: Sequence[Token]) -> list[Token]:
+    """Tokens whose values took what they lacked from others: a year from a list, the period of a comparison."""
     found = list(tokens)
     places = [place for place, token in enumerate(found) if isinstance(token.held, Value)]
-    for here, there in zip(places, places[1:], strict=False):
+    for here, there in pairwise(places):
         if all(token.kind in LINKS for token in found[here + 1 : there]):
             found[here], found[there] = _shared_year(found[here], found[there])
     before: Value | None = None
@@ -169,7 +170,10 @@ def _with_year(value: Value, context: Context) -> Value:
         return value
     years = [(year, place(year)) for year in (today.year, today.year - 1, today.year + 1)]
     spans = {year: found for year, found in years if found}
-    days = {year: (found[0][0].date() if isinstance(found[0][0], datetime) else found[0][0]) for year, found in spans.items()}
+    days = {
+        year: (found[0][0].date() if isinstance(found[0][0], datetime) else found[0][0])
+        for year, found in spans.items()
+    }
     if not spans:
         return replace(value, at=None, doubt="impossible")
     coming = [year for year in sorted(spans) if (start := days[year]) is not None and start >= today]
@@ -180,7 +184,9 @@ def _with_year(value: Value, context: Context) -> Value:
     if not chosen and value.grain in ("day", "moment") and not policy.strict and _is_plan(context):
         chosen, why = coming[:1], "year: next occurrence (future verb)"
     if chosen and chosen[0] in spans and not value.doubt:
-        return replace(value, spans=spans[chosen[0]][:1], at=None, sure=Sure.ASSUMED, assumptions=(*value.assumptions, why))
+        return replace(
+            value, spans=spans[chosen[0]][:1], at=None, sure=Sure.ASSUMED, assumptions=(*value.assumptions, why)
+        )
     order = begun[:1] + [year for year in (today.year, today.year - 1, today.year + 1) if year in spans]
     every = tuple(span for year in dict.fromkeys(order[:3]) for span in spans[year])
     return replace(value, spans=every, at=None, doubt=value.doubt or "no year", others=())
@@ -191,7 +197,7 @@ def _is_plan(context: Context) -> bool:
 
 
 def _guarded(item: Item, tokens: Sequence[Token], text: str, *, has_now: bool) -> Item:
-    """The item, made unread if time words that no rule read stand close to it, or if it needs a `now` that isn't there."""
+    """The item, unread if time words that no rule read stand close to it, or if it needs a `now` that isn't there."""
     start, end = item.span
     if not has_now and item.confidence != Sure.LITERAL:
         return replace(item, kind="unread", start=None, end=None, why="no `now`", confidence=Sure.UNREAD)
@@ -232,7 +238,7 @@ def _are_compared(items: tuple[Item, ...], tokens: Sequence[Token], text: str) -
     """Whether several settled periods belong together: a list, or a comparison."""
     if has_cue("compare", text):
         return True
-    for one, other in zip(items, items[1:], strict=False):
+    for one, other in pairwise(items):
         between = [token for token in tokens if one.span[1] <= token.start and token.end <= other.span[0]]
         if not between or any(token.kind not in LINKS for token in between):
             return False

@@ -50,9 +50,7 @@ def _one_pass(level: Level, line: str, tokens: list[Token], context: Context) ->
     return [*found, *tokens[done:]] if done else None
 
 
-def _applied(
-    level: Level, line: str, place: int, text: tuple[list[Token], Context]
-) -> tuple[Token, int] | None:
+def _applied(level: Level, line: str, place: int, text: tuple[list[Token], Context]) -> tuple[Token, int] | None:
     """The token that the longest applicable rule makes at a place, and where its match ends."""
     tokens, context = text
     matches: list[tuple[int, Rule]] = []

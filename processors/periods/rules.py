@@ -1,8 +1,8 @@
 """Rule files → rules by level, compiled on first use.
 
 A rule's `match` is a regular expression over token classes: `the? last n whole? unit`. Names are classes or the
-file's aliases; `( ) | ?` and look-around keep their meaning. A rule proves itself by its own examples: `yes` rows (text,
-first and last day, read on Wednesday 2026-03-18 10:30) and `no` texts, which it must leave alone.
+file's aliases; `( ) | ?` and look-around keep their meaning. A rule proves itself by its own examples: `yes` rows
+(text, first and last day, read on Wednesday 2026-03-18 10:30) and `no` texts, which it must leave alone.
 """
 
 import re
@@ -18,7 +18,7 @@ from schemas.jsonvalue import Json
 
 FILES = ("rules_en.toml", "rules_zh.toml")
 LEVELS = ("part", "period", "whole", "clock", "range", "bound", "rest")
-"""In this order: parts and numbers, single periods, periods made of periods, times of day, from–to, open ends, rests."""
+"""In this order: parts, single periods, periods made of periods, times of day, from–to, open ends, what is left."""
 
 _NAME = re.compile(r"[A-Za-z]\w*")
 _PIECES = re.compile(r"\(\?<?[!=]|[A-Za-z]\w*|\S")

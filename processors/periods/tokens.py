@@ -12,7 +12,6 @@ from processors.periods.lexicon import cues, lexicon
 from processors.periods.literals import Token, literal
 from processors.periods.reading import Context
 
-
 _WIDE = {ord("　"): " ", ord("〜"): "~", ord("～"): "~", ord("’"): "'", ord("‘"): "'", ord("ʼ"): "'", ord("−"): "-"}
 _WIDE |= {code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5E)}
 _PUNCTUATION = {"comma": ",、", "dash": "-–—~", "slash": "/", "poss": "'"}

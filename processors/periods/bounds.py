@@ -1,0 +1,159 @@
+"""Operations for open ends and what lies beside a day: since, until, by, before, after, onwards, the day after."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+
+from processors.periods.found import Found, Made, less_sure
+from processors.periods.lexicon import has_cue
+from processors.periods.ranges import day_part, edge_as_day
+from processors.periods.reading import Context, Point, Span, Sure, Value
+from processors.periods.spans import DAY
+
+
+def since(found: Found) -> Made:
+    """Since X, 自 X 以来: from its first day to today."""
+    value, context = edge_as_day(found.values()[0]), found.context
+    if value.grain in ("clock", "vague", "edge", "dom"):
+        return None
+    if not value.spans:
+        return _since_yearless(value, context)
+    starts = [one[0] for one in value.spans if one[0] is not None]
+    spans = tuple(dict.fromkeys(_until_now(start, context) for start in starts))
+    if not spans:
+        return None
+    others = ((spans[0][0], None),) if spans[0][1] is not None and not value.doubt else ()
+    return replace(value, grain="span", spans=spans, others=others, sure=less_sure(value.sure, Sure.RELATIVE), mark="")
+
+
+def _until_now(start: Point, context: Context) -> Span:
+    if isinstance(start, datetime):
+        now = context.now.replace(microsecond=0)
+        comparable = (start.tzinfo is None) == (now.tzinfo is None)
+        return (start, now if comparable and start <= now else None)
+    return (start, context.today if start <= context.today else None)
+
+
+def _since_yearless(value: Value, context: Context) -> Made:
+    """Since March: the latest one that has begun, but a plan may mean another."""
+    if value.at is None:
+        return None
+    for year in (context.today.year, context.today.year - 1):
+        spans = value.at(year)
+        start = spans[0][0] if spans else None
+        if start is not None and day_part(start) <= context.today:
+            made = _until_now(start, context)
+            return Value(grain="span", spans=(made, (start, None)), doubt="no year", sure=Sure.RELATIVE)
+    return None
+
+
+def until(found: Found) -> Made:
+    """Until X, through X, 截至 X: open before, up to its last day."""
+    return _bound(found, lambda value: tuple((None, one[1]) for one in value.spans if one[1] is not None))
+
+
+def deadline(found: Found) -> Made:
+    """By Friday, 月底前: in a request the last day itself; about records, everything up to it."""
+    value, context = found.values()[0], found.context
+    was_edge = value.grain == "edge"
+    value = edge_as_day(value)
+    if value.grain in ("clock", "vague", "edge", "dom") or (not value.spans and value.at is None):
+        return None
+    if value.grain == "moment":
+        return value
+    if not (was_edge or has_cue("future", context.text)) or value.grain != "day" or not value.spans:
+        return until(found)
+    last = value.end
+    if last is None or value.doubt:
+        return value
+    others: tuple[Span, ...] = ((None, last), (context.today, last))
+    return replace(value, grain="day", others=others)
+
+
+def before(found: Found) -> Made:
+    """Before X, X 之前: open before, up to the day before its first day."""
+    if found.values()[0].grain == "edge":
+        return deadline(found) if found.args.get("deadline") else until(found)
+
+    def cut(value: Value) -> tuple[Span, ...]:
+        return tuple((None, _step(one[0], -1)) for one in value.spans if one[0] is not None)
+
+    made = _bound(found, cut)
+    if isinstance(made, Value) and made.spans and not made.doubt and found.args.get("inclusive_too"):
+        return replace(made, others=(*made.others, (None, found.values()[0].start)))
+    return made
+
+
+def after(found: Found) -> Made:
+    """After X, X 之后: from the day after its last day, open."""
+    context = found.context
+
+    def cut(value: Value) -> tuple[Span, ...]:
+        return tuple((_step(one[1], 1), None) for one in value.spans if one[1] is not None)
+
+    made = _bound(found, cut)
+    if isinstance(made, Value) and made.spans and not made.doubt and made.start is not None:
+        others: tuple[Span, ...] = ((made.start, context.today),) if day_part(made.start) <= context.today else ()
+        if found.args.get("inclusive_too"):
+            others += ((edge_as_day(found.values()[0]).start, None),)
+        return replace(made, others=others)
+    return made
+
+
+def onward(found: Found) -> Made:
+    """From X onwards, 从 X 起: from its first day, open."""
+    return _bound(found, lambda value: tuple((one[0], None) for one in value.spans if one[0] is not None))
+
+
+def _bound(found: Found, cut: Callable[[Value], tuple[Span, ...]]) -> Made:
+    value = edge_as_day(found.values()[0])
+    if value.grain in ("clock", "vague", "edge", "dom"):
+        return None
+    if not value.spans:
+        place = value.at
+        if place is None:
+            return None
+        return replace(value, grain="span", at=lambda year: cut(Value(grain="span", spans=place(year))), mark="")
+    spans = tuple(dict.fromkeys(cut(value)))
+    return replace(value, grain="span", spans=spans, at=None, others=(), mark="") if spans else None
+
+
+def _step(point: Point | None, days: int) -> Point | None:
+    if point is None or isinstance(point, datetime):
+        return point
+    return point + days * DAY
+
+
+def from_alone(found: Found) -> Made:
+    """Invoices from March 2025: of March; from a day to come: open, or that day, which the word doesn't say."""
+    value, today = found.values()[0], found.context.today
+    value = edge_as_day(value)
+    if value.start is None or value.doubt or value.grain in ("moment", "clock"):
+        return value if value.at is not None or value.doubt else None
+    if day_part(value.start) <= today:
+        return replace(value, assumptions=(*value.assumptions, "from: of that period"))
+    return replace(
+        value, grain="span", spans=((value.start, None), value.spans[0]), doubt="open, or that period alone", others=()
+    )
+
+
+def day_beside(found: Found) -> Made:
+    """The day after Christmas Day 2025, the week before is not for here."""
+    value = found.values()[0]
+    if found.word("unit") != "day" or value.grain != "day":
+        return None
+    days = 1 if found.has("after") else -1
+    spans = tuple((_step(one[0], days), _step(one[1], days)) for one in value.spans)
+    return replace(value, spans=spans, others=(), mark="") if spans else None
+
+
+def days_beside(found: Found) -> Made:
+    """国庆前三天, 5月1日后三天: days right before or after a day, without it."""
+    value, count = found.values()[0], found.number("n")
+    if not 1 <= count <= 400 or found.word("tian") != "day" or not value.spans:
+        return None
+    if found.has("qian"):
+        spans = tuple((_step(one[0], -count), _step(one[0], -1)) for one in value.spans)
+    else:
+        spans = tuple((_step(one[1], 1), _step(one[1], count)) for one in value.spans)
+    return replace(value, grain="span", spans=spans, others=(), mark="")
