@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from streams.cli import analytics, configuration, match_tool, registry, repair, tools, topics
+from streams.cli import analytics, configuration, match_tool, periods, registry, repair, tools, topics
 from streams.settings import ConfigError, ServerAwayError
 
 GROUPS = (
@@ -22,6 +22,7 @@ GROUPS = (
     registry,
     tools,
     repair,
+    periods,
 )  # fmt: skip
 """Modules with a `register(app)`: one for each group of commands, one line each."""
 
