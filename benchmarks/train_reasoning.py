@@ -1,4 +1,4 @@
-"""Labelled sentences → processors/reasoning/weights.npz: trains, calibrates and reports, the same bytes every time.
+"""Labelled sentences → processors/reasoning/{weights,rarity}.npz: trains, calibrates and reports, the same bytes every time.
 
 Usage: python benchmarks/train_reasoning.py [CORPUS.jsonl] [--write]
 
@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 from reasoning_rows import own_rows
 
+from processors.reasoning import gaps
 from processors.reasoning.classify import LABELS, LANGS
 from processors.reasoning.cues import shipped_cues
 from processors.reasoning.features import BUCKETS
@@ -148,6 +149,16 @@ def write(fitted: tuple[np.ndarray, np.ndarray], temperatures: list[float]) -> N
     print(f"wrote {WEIGHTS.name}: {WEIGHTS.stat().st_size:,} bytes")
 
 
+def write_rarity(rows: list[Labelled]) -> None:
+    """How many rows hold each word, from which gaps.py knows what every trace says."""
+    counts = np.zeros(gaps.BUCKETS, dtype=np.int64)
+    for row in rows:
+        counts[sorted(set(gaps.words_of(row.text)))] += 1
+    path = WEIGHTS.with_name("rarity.npz")
+    np.savez_compressed(path, counts=counts.astype(np.uint16), steps=np.int64(len(rows)))
+    print(f"wrote {path.name}: {path.stat().st_size:,} bytes")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("corpus", nargs="?", type=Path)
@@ -163,6 +174,7 @@ def main() -> None:
     print(f"temperatures {temperatures}")
     if args.write:
         write(fitted, temperatures)
+        write_rarity(base)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from streams.cli import analytics, configuration, match_tool, periods, registry, repair, tools, topics
+from streams.cli import analytics, configuration, match_tool, periods, reasoning, registry, repair, tools, topics
 from streams.settings import ConfigError, ServerAwayError
 
 GROUPS = (
@@ -19,6 +19,7 @@ GROUPS = (
     configuration,
     topics,
     match_tool,
+    reasoning,
     registry,
     tools,
     repair,
