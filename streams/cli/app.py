@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from streams.cli import analytics, configuration, match_tool, periods, reasoning, registry, repair, tools, topics
+from streams.cli import analytics, configuration, match_tool, parse, periods, reasoning, registry, repair, tools, topics
 from streams.settings import ConfigError, ServerAwayError
 
 GROUPS = (
@@ -24,6 +24,7 @@ GROUPS = (
     tools,
     repair,
     periods,
+    parse,
 )  # fmt: skip
 """Modules with a `register(app)`: one for each group of commands, one line each."""
 

@@ -1,0 +1,42 @@
+"""A registry snapshot → what processors are built with: the shipped catalogues plus the registry's active entries."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from processors.catalog import Catalog, catalog_of, load_catalog, load_formats
+from processors.clean import CleanOptions
+from processors.segmenting.format import Format
+from processors.snapshot import Snapshot
+from processors.tool import ToolOptions
+from processors.tools.toolbox import Toolbox
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Knowledge:
+    """All that the stages of one stream know; one value for the whole life of a stream."""
+
+    version: int
+    """Registry version; 0 is what was shipped."""
+    catalog: Catalog
+    toolbox: Toolbox
+    tool_options: ToolOptions
+    clean_options: CleanOptions
+
+
+def knowledge_of(snapshot: Snapshot) -> Knowledge:
+    """Compile a snapshot; the cost is paid once for each registry version."""
+    learned = tuple(Format.model_validate(pattern.definition) for pattern in snapshot.formats)
+    catalog = catalog_of((*load_formats(), *learned), snapshot.version) if learned else load_catalog()
+    return Knowledge(
+        version=snapshot.version,
+        catalog=catalog,
+        toolbox=Toolbox([pattern.definition for pattern in snapshot.tools]),
+        tool_options=ToolOptions(learned_formats=frozenset(entry.id for entry in learned)),
+        clean_options=CleanOptions(),
+    )
+
+
+@lru_cache(maxsize=1)
+def shipped_knowledge() -> Knowledge:
+    """What is known without a registry."""
+    return knowledge_of(Snapshot())

@@ -1,0 +1,105 @@
+"""`parse`: raw outputs in JSON lines → structured, clean outputs."""
+
+import asyncio
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from typing import Annotated, Any
+
+import orjson
+import typer
+from pydantic import TypeAdapter
+
+from processors.knowledge import Knowledge, knowledge_of, shipped_knowledge
+from processors.pipeline import PipelineOptions, run
+from schemas.jsonvalue import JsonObject
+from schemas.output import Output
+from schemas.token import Meta
+from schemas.wire import encode
+from streams.chunking import Chunker, Chunking
+from streams.cli.batch import RequestError, run_batch
+from streams.pattern_registry import opened
+
+_META = TypeAdapter(Meta)
+_META_FIELDS = ("model", "user", "now", "format", "policy", "tenant")
+
+
+@dataclass(frozen=True, slots=True)
+class ParseOptions:
+    """What the command line says; picklable, so that each process of `--jobs` builds its own knowledge."""
+
+    registry: str
+    chunking: Chunking
+    seed: int
+    is_clean: bool
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the program."""
+    app.command("parse")(parse)
+
+
+def parse(
+    source: Annotated[str, typer.Argument(metavar="IN.jsonl", help="Requests, one a line; - for standard input.")],
+    output: Annotated[str, typer.Option("-o", "--output", metavar="OUT.jsonl", help="Answers.")] = "-",
+    no_clean: Annotated[bool, typer.Option("--no-clean", help="Leave personal data in.")] = False,
+    registry: Annotated[str, typer.Option(metavar="FILE|URL", help="Learned patterns and tools.")] = "",
+    chunk: Annotated[Chunking, typer.Option(help="How `text` is cut before it is fed.")] = Chunking.WHOLE,
+    seed: Annotated[int, typer.Option(help="Draws the cuts.")] = 0,
+    jobs: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
+) -> int:
+    """Parse recorded raw outputs: reasoning, tool calls, state and response of each, without personal data.
+
+    Request: `id`, `text` or `chunks`, and what is known: `tools`, `user`, `now`, `model`, `reasoning_open`, `format`.
+    """
+    options = ParseOptions(registry, chunk, seed, not no_clean)
+    _prepared(options)  # a registry that can't be read ends the command before the first line
+    return run_batch(source, output, partial(answer_parse, options=options), jobs=jobs)
+
+
+def answer_parse(request: JsonObject, *, options: ParseOptions) -> JsonObject:
+    """One request of `parse` → its answer."""
+    knowledge, chunker = _prepared(options)
+    stream_id = str(request["id"])
+    pieces = _pieces(request, chunker)
+    found = run(stream_id, pieces, meta_of(request), knowledge, PipelineOptions(is_clean=options.is_clean))
+    return {"id": request["id"], **answer_of(found)}
+
+
+def answer_of(output: Output) -> JsonObject:
+    """An output as batch commands print it: without what only a running system knows."""
+    answer: JsonObject = orjson.loads(encode(replace(output, meta=None)))
+    for name in ("meta", "ts", "latency_ms", "extra", "rev"):
+        answer.pop(name, None)
+    return answer
+
+
+def meta_of(request: JsonObject) -> Meta:
+    """What a request says about its stream; a field of another type is a RequestError."""
+    given: dict[str, Any] = {name: request.get(name) for name in _META_FIELDS}
+    given["tools"] = request.get("tools") or ()
+    given["reasoning_open"] = bool(request.get("reasoning_open"))
+    try:
+        return _META.validate_python(given)
+    except ValueError as error:
+        raise RequestError(f"not a valid request: {str(error).splitlines()[1]}") from None
+
+
+def _pieces(request: JsonObject, chunker: Chunker) -> list[str]:
+    chunks, text = request.get("chunks"), request.get("text")
+    if isinstance(chunks, list) and all(isinstance(piece, str) for piece in chunks):
+        return chunks or [""]
+    if not isinstance(text, str):
+        raise RequestError("neither `text` nor `chunks` is there as text")
+    return chunker.cut(text)
+
+
+@lru_cache(maxsize=4)
+def _prepared(options: ParseOptions) -> tuple[Knowledge, Chunker]:
+    knowledge = asyncio.run(_loaded(options.registry)) if options.registry else shipped_knowledge()
+    markers: list[str] = []
+    return knowledge, Chunker(options.chunking, options.seed, markers)
+
+
+async def _loaded(where: str) -> Knowledge:
+    async with opened(where) as registry:
+        return knowledge_of(await registry.snapshot())
