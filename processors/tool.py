@@ -10,12 +10,12 @@ hashes.
 """
 
 from bisect import insort
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from processors.limits import LIMITS, Limits
-from processors.repair import NO_RULES, Rules
+from processors.repair import RuleBook
 from processors.tools.arguments import Reading, read_arguments
 from processors.tools.links import Links, Marks, issued
 from processors.tools.names import NAMESPACE
@@ -46,13 +46,21 @@ FAILURES = {
 class ToolOptions:
     """What a registry snapshot says about reading calls."""
 
-    rules: Rules = NO_RULES
-    """Learned repair rules."""
-    aliases: Mapping[str, str] = field(default_factory=dict)
-    """Learned names: as a model writes it → registered name."""
+    rules: RuleBook = field(default_factory=RuleBook)
+    """Learned repair rules, tool aliases among them."""
     learned_formats: frozenset[str] = frozenset()
     """Formats that did not ship: their calls are only executable if the tool is registered."""
     limits: Limits = LIMITS
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """The tool that a name means, and how sure that is."""
+
+    tool: str | None
+    certainty: float = 1.0
+    repairs: tuple[Repair, ...] = ()
+    warnings: tuple[CallWarning, ...] = ()
 
 
 class ToolStage:
@@ -61,6 +69,7 @@ class ToolStage:
     def __init__(self, toolbox: Toolbox, options: ToolOptions | None = None) -> None:
         self._toolbox = toolbox
         self._options = options or ToolOptions()
+        self._rules = self._options.rules.of()
         self._calls: dict[str, ToolCall] = {}
         self._marks = Marks()
         self._links = Links(self._marks)
@@ -71,8 +80,9 @@ class ToolStage:
         if isinstance(event, Segment) and event.kind is SegmentKind.TOOL_CALL:
             yield from self._called(event)
             return
-        if isinstance(event, Opened) and event.meta.tools:
-            self._toolbox = Toolbox(event.meta.tools, self._toolbox)
+        if isinstance(event, Opened):
+            self._rules = self._options.rules.of(event.meta.tenant or "")
+            self._toolbox = Toolbox(event.meta.tools, self._toolbox) if event.meta.tools else self._toolbox
         elif isinstance(event, Node):
             self._mark(event)
         elif isinstance(event, Segment) and event.kind is SegmentKind.RESPONSE and event.text.strip():
@@ -144,49 +154,50 @@ class ToolStage:
 
     def _resolved(self, segment: Segment, draft: CallDraft, blank: ToolCall) -> ToolCall:
         """The call with its tool found and its arguments read."""
-        requested = draft.name or ""
-        name, certainty, warnings = self._named(requested, draft)
+        named = self._named(draft.name or "", draft)
+        name, warnings = named.tool, named.warnings
         if name is None:
-            return replace(blank, status=CallStatus.UNKNOWN_TOOL, warnings=warnings, confidence=0.0)
+            return replace(blank, status=CallStatus.UNKNOWN_TOOL, warnings=warnings)
         if segment.format in self._options.learned_formats and not self._toolbox.get(name):
             warning = CallWarning(code="unregistered", message="A learned format can only call registered tools.")
             return replace(blank, status=CallStatus.UNKNOWN_TOOL, warnings=(warning,))
         schema = self._toolbox.schema(name)
-        is_renamed = bool(warnings)
         if isinstance(schema, str):
             warnings = (*warnings, CallWarning(code="malformed_schema", message=schema))
-        reading = read_arguments(draft, None if isinstance(schema, str) else schema, self._options.rules)
+        reading = read_arguments(draft, None if isinstance(schema, str) else schema, self._rules)
         markup = tuple(Repair(code=code) for code in segment.repairs)
         return replace(
             blank,
             name=name,
             arguments=reading.arguments,
-            status=_status(reading, is_renamed=is_renamed, is_mended=bool(markup)),
+            status=_status(reading, named, is_mended=bool(markup)),
             strategy=reading.strategy,
-            confidence=round(reading.confidence * certainty * MARKUP_RATE ** len(markup), 4),
-            repairs=markup + reading.repairs,
+            confidence=round(reading.confidence * named.certainty * MARKUP_RATE ** len(markup), 4),
+            repairs=(*markup, *named.repairs, *reading.repairs),
             refusal=reading.refusal,
             warnings=warnings,
         )
 
-    def _named(self, requested: str, draft: CallDraft) -> tuple[str | None, float, tuple[CallWarning, ...]]:
-        """Registered name, how sure that is, and what the executor should know; without tools any name is right."""
+    def _named(self, requested: str, draft: CallDraft) -> "_Named":
+        """The tool that a name means; without tools any name is right."""
         plain = NAMESPACE.sub("", requested)
-        if not self._toolbox or self._toolbox.get(requested):
-            return requested if self._toolbox else plain, 1.0, ()
-        if self._toolbox.get(plain):
-            return plain, 1.0, ()
-        alias = self._options.aliases.get(requested)
-        if alias and self._toolbox.get(alias):
-            return alias, ALIAS_RATE, (CallWarning(code="renamed", message=f"Learned alias of {alias}."),)
+        if not self._toolbox:
+            return _Named(plain)
+        for exact in (requested, plain):
+            if self._toolbox.get(exact):
+                return _Named(exact)
+        rule = self._rules.tool_called(requested)
+        if rule and self._toolbox.get(rule.action):
+            warning = CallWarning(code="renamed", message=f"Read as {rule.action}, as learned.")
+            return _Named(rule.action, ALIAS_RATE, (Repair(code="tool_renamed", rule=rule.id),), (warning,))
         arguments = draft.value if isinstance(draft.value, dict) else None
         match = self._toolbox.match(requested, arguments)
         candidates = tuple({"name": found.name, "score": found.score} for found in match.candidates)
         if match.tool is None:
             message = "No registered tool has this name; call one of the candidates if it is meant."
-            return None, 0.0, (CallWarning(code="unknown_tool", message=message, candidates=candidates),)
+            return _Named(None, warnings=(CallWarning(code="unknown_tool", message=message, candidates=candidates),))
         warning = CallWarning(code="renamed", message=f"Read as {match.tool}.", candidates=candidates)
-        return match.tool, match.confidence, (warning,)
+        return _Named(match.tool, match.confidence, (Repair(code="tool_renamed"),), (warning,))
 
     def _id(self, draft: CallDraft | None) -> str:
         written = draft.call_id if draft else None
@@ -222,10 +233,10 @@ def _has_arguments(draft: CallDraft) -> bool:
     return draft.value is not None or draft.params is not None or draft.arguments_text is not None
 
 
-def _status(reading: Reading, *, is_renamed: bool, is_mended: bool) -> CallStatus:
+def _status(reading: Reading, named: _Named, *, is_mended: bool) -> CallStatus:
     if reading.arguments is None:
         return CallStatus.REFUSED
-    if is_renamed:
+    if named.repairs:
         return CallStatus.RENAMED
     return CallStatus.REPAIRED if reading.repairs or is_mended else CallStatus.OK
 

@@ -5,7 +5,8 @@ bypass neither validation nor a refusal for a cut text. docs/adr/0040-learned-re
 """
 
 import re
-from collections.abc import Iterable
+from collections import ChainMap
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from processors.repair.words import fold
@@ -17,6 +18,7 @@ KINDS = {
     "param_alias": "rename",
     "drop_param": "drop",
     "placeholder": "refuse",
+    "tool_alias": "call",
 }
 """Closed: each kind of rule, and the one action that belongs to it."""
 SCOPES = frozenset({"tool", "tenant", "param", "model"})
@@ -42,7 +44,7 @@ class Rule:
 class Rules:
     """The rules of a snapshot, by (kind, tool, parameter path, folded word); `*` widens tool or path."""
 
-    table: dict[_Key, Rule] = field(default_factory=dict)
+    table: Mapping[_Key, Rule] = field(default_factory=dict)
     unusable: tuple[str, ...] = ()
     """Ids of rules left out: malformed, or contradicted by another."""
 
@@ -59,8 +61,41 @@ class Rules:
             or table.get((kind, "*", path, folded))
         )
 
+    def tool_called(self, name: str) -> Rule | None:
+        """The rule for a name that stands for a registered tool."""
+        return self.table.get(("tool_alias", "*", "*", fold(name))) if len(name) <= WORD_CHARS_MAX else None
+
 
 NO_RULES = Rules()
+
+
+class RuleBook:
+    """The rules of a snapshot, for all tenants; each is read once, whoever has how many."""
+
+    def __init__(self, patterns: Iterable[Pattern] = ()) -> None:
+        self._tables: dict[str, dict[_Key, Rule]] = {}
+        unusable: set[str] = set()
+        disputed: set[tuple[str, _Key]] = set()
+        for pattern in patterns:
+            if pattern.kind is not PatternKind.REPAIR_RULE:
+                continue
+            try:
+                key, action, owner = checked_rule(pattern.definition)
+            except RuleError:
+                unusable.add(pattern.id)
+                continue
+            known = self._tables.setdefault(owner, {}).setdefault(key, Rule(pattern.id, action))
+            if known.action != action:
+                disputed.add((owner, key))
+                unusable |= {known.id, pattern.id}
+        for owner, key in disputed:
+            del self._tables[owner][key]
+        self._unusable = tuple(sorted(unusable))
+
+    def of(self, tenant: str = "") -> Rules:
+        """The rules that a tenant's calls are read with: its own in front of those for all."""
+        shared, own = self._tables.get("*", {}), self._tables.get(tenant) if tenant != "*" else None
+        return Rules(table=ChainMap(own, shared) if own else shared, unusable=self._unusable)
 
 
 def rules_of(patterns: Iterable[Pattern], tenant: str = "") -> Rules:
@@ -69,27 +104,7 @@ def rules_of(patterns: Iterable[Pattern], tenant: str = "") -> Rules:
     A rule with the tenant's own scope goes before one for all. Two of the same scope that contradict each other are
     both left out, and so is a malformed one.
     """
-    tables: dict[bool, dict[_Key, Rule]] = {False: {}, True: {}}
-    unusable: set[str] = set()
-    disputed: set[tuple[bool, _Key]] = set()
-    for pattern in patterns:
-        if pattern.kind is not PatternKind.REPAIR_RULE:
-            continue
-        try:
-            key, action, owner = checked_rule(pattern.definition)
-        except RuleError:
-            unusable.add(pattern.id)
-            continue
-        if owner not in {"*", tenant}:
-            continue
-        is_own = owner != "*"
-        known = tables[is_own].setdefault(key, Rule(pattern.id, action))
-        if known.action != action:
-            disputed.add((is_own, key))
-            unusable |= {known.id, pattern.id}
-    for is_own, key in disputed:
-        del tables[is_own][key]
-    return Rules(table=tables[False] | tables[True], unusable=tuple(sorted(unusable)))
+    return RuleBook(patterns).of(tenant)
 
 
 def checked_rule(definition: JsonObject) -> tuple[_Key, Json, str]:
@@ -103,14 +118,14 @@ def checked_rule(definition: JsonObject) -> tuple[_Key, Json, str]:
     verb = KINDS[kind]
     if not isinstance(action, dict) or set(action) != {verb}:
         raise RuleError(f"action: needs exactly `{verb}`")
-    if kind == "param_alias" and not isinstance(action[verb], str):
-        raise RuleError("action: `rename` needs the name of a parameter")
+    if kind in {"param_alias", "tool_alias"} and not isinstance(action[verb], str):
+        raise RuleError(f"action: `{verb}` needs a name")
     if isinstance(action[verb], dict | list):
         raise RuleError("action: only a text, a number, a boolean or null can be set")
     scope = definition.get("scope") or {}
     if not isinstance(scope, dict) or set(scope) - SCOPES or not all(isinstance(one, str) for one in scope.values()):
         raise RuleError(f"scope: allows only texts for {', '.join(sorted(SCOPES))}")
     key = (kind, scope.get("tool", "*"), scope.get("param", "*"), fold(word))
-    if key[1:3] == ("*", "*"):
+    if key[1:3] == ("*", "*") and kind != "tool_alias":
         raise RuleError("scope: needs a tool or a parameter")
     return key, action[verb], scope.get("tenant", "*")

@@ -7,9 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from processors.limits import Limits
+from processors.repair import RuleBook
 from processors.tool import ToolOptions, ToolStage
 from processors.tools.toolbox import Toolbox
 from schemas.failure import Failure, FailureCode
+from schemas.pattern import Pattern, PatternKind, PatternState
 from schemas.reasoning import Label, Node, ReasoningStep
 from schemas.segment import CallDraft, Closed, Opened, Param, Segment, SegmentKind
 from schemas.token import Meta
@@ -143,11 +145,30 @@ def test_tools_given_with_the_stream_override_the_registry() -> None:
     assert [found.status for found in out.values()] == [CallStatus.OK, CallStatus.OK]
 
 
+def alias(number, word, tool, **scope) -> Pattern:
+    definition = {"kind": "tool_alias", "match": {"folded": word}, "action": {"call": tool}, "scope": scope}
+    state = PatternState.ACTIVE
+    return Pattern(id=f"r{number}", version=1, kind=PatternKind.REPAIR_RULE, definition=definition, state=state)
+
+
 def test_a_learned_alias_goes_before_likeness() -> None:
-    options = ToolOptions(aliases={"天气": "get_weather"})
-    out = calls(call(0, "天气"), options=options)["call_0"]
+    options = ToolOptions(rules=RuleBook([alias(1, "send_mails", "get_weather")]))
+    out = calls(call(0, "send_mails"), options=options)["call_0"]
     assert (out.status, out.name, out.warnings[0].code) == (CallStatus.RENAMED, "get_weather", "renamed")
-    assert out.confidence < 1
+    assert (out.repairs[0].code, out.repairs[0].rule) == ("tool_renamed", "r1")
+    assert 0.9 < out.confidence < 1
+
+
+def test_an_alias_of_a_tool_that_the_stream_lacks_is_none() -> None:
+    options = ToolOptions(rules=RuleBook([alias(1, "天气", "get_forecast")]))
+    assert calls(call(0, "天气预警"), options=options)["call_0"].status is CallStatus.UNKNOWN_TOOL
+
+
+def test_a_tenants_alias_is_its_own() -> None:
+    options = ToolOptions(rules=RuleBook([alias(1, "wx", "get_weather", tenant="acme")]))
+    opened = Opened(stream_id="s", meta=Meta(tenant="acme"))
+    assert calls(opened, call(10, "wx"), options=options)["call_0"].name == "get_weather"
+    assert calls(call(10, "wx"), options=options)["call_0"].status is CallStatus.UNKNOWN_TOOL
 
 
 def test_unknown_names_come_with_candidates() -> None:
