@@ -5,6 +5,7 @@ from functools import lru_cache
 
 from processors.catalog import Catalog, catalog_of, load_catalog, load_formats
 from processors.clean import CleanOptions
+from processors.repair import RuleBook
 from processors.segmenting.format import Format
 from processors.snapshot import Snapshot
 from processors.tool import ToolOptions
@@ -31,7 +32,9 @@ def knowledge_of(snapshot: Snapshot) -> Knowledge:
         version=snapshot.version,
         catalog=catalog,
         toolbox=Toolbox([pattern.definition for pattern in snapshot.tools]),
-        tool_options=ToolOptions(learned_formats=frozenset(entry.id for entry in learned)),
+        tool_options=ToolOptions(
+            rules=RuleBook(snapshot.rules), learned_formats=frozenset(entry.id for entry in learned)
+        ),
         clean_options=CleanOptions(),
     )
 

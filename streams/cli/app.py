@@ -11,7 +11,19 @@ from typing import Annotated
 
 import typer
 
-from streams.cli import analytics, configuration, match_tool, parse, periods, reasoning, registry, repair, tools, topics
+from streams.cli import (
+    analytics,
+    configuration,
+    match_tool,
+    mend,
+    parse,
+    periods,
+    reasoning,
+    registry,
+    repair,
+    tools,
+    topics,
+)
 from streams.settings import ConfigError, ServerAwayError
 
 GROUPS = (
@@ -25,6 +37,7 @@ GROUPS = (
     repair,
     periods,
     parse,
+    mend,
 )  # fmt: skip
 """Modules with a `register(app)`: one for each group of commands, one line each."""
 
