@@ -17,7 +17,7 @@ import numpy as np
 from reasoning_rows import own_rows
 
 from processors.reasoning import gaps
-from processors.reasoning.classify import LABELS, LANGS
+from processors.reasoning.classify import DOUBT, LABELS, LANGS
 from processors.reasoning.cues import shipped_cues
 from processors.reasoning.features import BUCKETS
 from processors.reasoning.training import CUE_VALUE, Recipe, fit, softmax, sparse
@@ -112,10 +112,15 @@ def temperature(rows: list[Labelled], scores: np.ndarray, row_weights: np.ndarra
     labels = np.array([LABELS.index(row.label) for row in rows])
 
     def loss(heat: float) -> float:
-        shares = softmax(scores / heat)[np.arange(len(rows)), labels]
-        return float(-(weights * np.log(shares + 1e-12)).sum())
+        shares = shares_of(scores, heat)[np.arange(len(rows)), labels]
+        return float(-(weights * np.log(shares)).sum())
 
     return round(min((0.4 * 1.02**k for k in range(110)), key=loss), 4)
+
+
+def shares_of(scores: np.ndarray, heat: float) -> np.ndarray:
+    """Shares as classify.py gives them."""
+    return (1 - DOUBT) * softmax(scores / heat) + DOUBT / len(LABELS)
 
 
 def calibrate(base: list[Labelled], own: list[Labelled], public: list[Labelled]) -> list[float]:
@@ -131,7 +136,7 @@ def calibrate(base: list[Labelled], own: list[Labelled], public: list[Labelled])
         weights = np.array([(1 - PUBLIC_SHARE) / len(at)] * len(at) + [share / len(others) for share in shares])
         both = np.concatenate([scores[at], apart[others]])
         temperatures.append(temperature(rows + [public[i] for i in others], both, weights))
-        print(f"held-out domain, {lang}: {figures(rows, softmax(scores[at] / temperatures[-1]))}")
+        print(f"held-out domain, {lang}: {figures(rows, shares_of(scores[at], temperatures[-1]))}")
     return temperatures
 
 
@@ -170,7 +175,7 @@ def main() -> None:
     temperatures = calibrate(base, own, public) if own else [1.0, 1.0]
     fitted = train(base + public + own)
     if measured:
-        print(f"measured rows: {figures(measured, softmax(raw(fitted, measured) / temperatures[0]))}")
+        print(f"measured rows: {figures(measured, shares_of(raw(fitted, measured), temperatures[0]))}")
     print(f"temperatures {temperatures}")
     if args.write:
         write(fitted, temperatures)

@@ -1,8 +1,8 @@
 """Comments, fenced JSON and plain text → entries of the intermediate-state map.
 
 One HTML comment is one entry, whose content is an object with the comment's values; its key is named from what the
-comment says. A fenced JSON value in the answer is one entry. A sentence of the answer that states what holds in general
-is domain knowledge. How far an entry can be trusted follows from where it stood, not from what it says.
+comment says. A fenced JSON value in the answer is one entry. A sentence of the answer that states what holds in
+general is domain knowledge. How far an entry can be trusted follows from where it stood, not from what it says.
 
 Keys are distinct within a stream: a repeated comment gets a numbered key, and its `history` has what its name held
 before, so that a contradiction shows and the later value is known to be the later one.

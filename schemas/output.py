@@ -5,7 +5,7 @@ from typing import Literal
 
 from schemas.failure import Failure
 from schemas.jsonvalue import Json, JsonObject
-from schemas.reasoning import Gap, Node, StateEntry
+from schemas.reasoning import Gap, Link, Node, StateEntry
 from schemas.token import Meta
 from schemas.toolcall import ToolCall
 
@@ -26,6 +26,8 @@ class Reasoning:
     nodes: tuple[Node, ...] = ()
     edges: tuple[tuple[str, str], ...] = ()
     gaps: tuple[Gap, ...] = ()
+    links: tuple[Link, ...] = ()
+    """Every edge with its evidence; `edges` has the ones in time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -58,6 +58,16 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """One edge of the reasoning tree and why it is there; ends are ids of nodes, steps (`rn_0#2`), calls or sources."""
+
+    source: str
+    target: str
+    kind: Literal["time", "led_to", "based_on", "supersedes"]
+    evidence: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Gap:
     """Two neighbouring nodes or steps of which the second does not follow from the first."""
 

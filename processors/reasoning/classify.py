@@ -1,12 +1,12 @@
 """Sentences of reasoning → labels with a calibrated confidence.
 
 Softmax regression over hashed n-grams and cue hits (features.py); the weights are trained by
-`benchmarks/train_reasoning.py` and stored as int8 with one scale for each label. A temperature for each language makes
-the confidence mean what it says on text of domains that were held out. The weights are fitted as if all labels were
-equally frequent; `with_prior` shifts them towards the shares of a known kind of text.
+`benchmarks/train_reasoning.py` and stored as int8 with one scale for each label. A temperature for each language
+makes the confidence mean what it says on text of domains that were held out. The weights are fitted as if all labels
+were equally frequent; `with_prior` shifts them towards the shares of a known kind of text.
 
-A batch costs one pass of a regular expression, one of the cue set and a few numpy calls, so many sentences at once are
-cheap; a single one costs about a tenth of a millisecond.
+A batch costs one pass of a regular expression, one of the cue set and a few numpy calls, so many sentences at once
+are cheap; a single one costs about a tenth of a millisecond.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,6 +25,8 @@ LABELS = tuple(Label)
 LANGS = ("en", "zh")
 BATCH_MAX = 1_024
 """Sentences of one numpy batch, so that the arrays stay in the cache."""
+DOUBT = 0.03
+"""Share spread over all labels: two readers of the same sentences disagree on one in eight, so none is quite sure."""
 NATURAL_PRIOR = {
     Label.PLANNING: 0.09, Label.SELF_CORRECTION: 0.03, Label.EVALUATION: 0.07,
     Label.MEMORY_RETRIEVAL: 0.1, Label.UNCERTAINTY: 0.06, Label.OTHER: 0.65,
@@ -88,7 +90,7 @@ def _classify_batch(texts: Sequence[str], langs: Sequence[str | None], model: Mo
     heat = np.array(
         [_temperature(text, lang, model) for text, lang in zip(texts, langs, strict=True)], dtype=np.float32
     )
-    shares = shares_of(scores / heat[:, None])
+    shares = (1 - DOUBT) * shares_of(scores / heat[:, None]) + DOUBT / len(LABELS)
     best = shares.argmax(axis=1).tolist()
     rows = np.round(shares.astype(np.float64), 4).tolist()
     return [

@@ -1,7 +1,7 @@
 """A comment's text → named values: `key: value` lines or lists, `key=value`, JSON, in English and Chinese.
 
-What has none of these shapes is kept as text under `text`. A value stays as written (`28°C`), but a bare number, truth
-value or JSON value becomes one.
+What has none of these shapes is kept as text under `text`. A value stays as written (`28°C`), but a bare number,
+truth value or JSON value becomes one.
 """
 
 import re

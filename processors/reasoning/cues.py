@@ -1,7 +1,7 @@
 """Sentence → the cue phrases in it, from the catalogue's files: one RE2 set over every cue of every label.
 
-A file says one label, its weight in a block, its cues in English and Chinese, and examples of both outcomes. RE2 reads
-a sentence once, whatever the number of cues, so the cost is linear in its length.
+A file says one label, its weight in a block, its cues in English and Chinese, and examples of both outcomes. RE2
+reads a sentence once, whatever the number of cues, so the cost is linear in its length.
 """
 
 import tomllib

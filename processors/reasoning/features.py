@@ -1,9 +1,9 @@
 """Sentences → hashed features, many sentences at once.
 
 A sentence is its words (Latin words, numbers as one token, single CJK characters, single marks) between two boundary
-tokens. Token i gives three features: itself, the pair and the triple that begin with it. So what stands at both ends of
-a sentence is a feature too, and the three arrays of a batch have one length. Cue hits are hashed apart,
-because they count whatever the length of the sentence.
+tokens. Token i gives three features: itself, the pair and the triple that begin with it. So what stands at both ends
+of a sentence is a feature too, and the three arrays of a batch have one length. Cue hits are hashed apart, because
+they count whatever the length of the sentence.
 """
 
 import re

@@ -1,10 +1,10 @@
 """Steps of a trace → how well each follows from those before, and the joints at which the topic breaks.
 
 A step is the bag of its words (pairs of characters in Chinese), weighted by how rare they are in reasoning at large:
-what every trace says (`wait`, `so`, `let me`) weighs nothing. At each joint the mean similarity of the pairs across it
-is set against the mean of the pairs on either side, in a window of twelve steps each way, and the ratio shrinks to one
-where there are few pairs. A joint next to the real break is held to the lowest ratio near by. So a spliced-in topic
-shows; a step that was merely left out mostly does not, and is at most a hint from symbolic signs (signs.py).
+what every trace says (`wait`, `so`, `let me`) weighs nothing. At each joint the mean similarity of the pairs across
+it is set against the mean of the pairs on either side, in a window of twelve steps each way, and the ratio shrinks to
+one where there are few pairs. A joint next to the real break is held to the lowest ratio near by. So a spliced-in
+topic shows; a step that was merely left out mostly does not, and is at most a hint from symbolic signs (signs.py).
 
 Similarity is ratio / (1 + ratio): 0.5 where nothing changes. Cost is linear in the number of steps.
 """

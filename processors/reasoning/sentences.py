@@ -2,8 +2,8 @@ r"""Reasoning text → sentences with spans, in English and Chinese.
 
 A sentence ends at `。！？…` and their half-width forms before white space, at a line's end, and at an item of a list. A
 full stop does not end one inside a number, a URL, a file name or a known abbreviation, and nothing ends one inside
-back quotes or a fence. A combining mark, a closing quote or an emoji right after the end still belongs to it. One pass
-of one regular expression without nested repeats, so the cost is linear.
+back quotes or a fence. A combining mark, a closing quote or an emoji right after the end still belongs to it. One
+pass of one regular expression without nested repeats, so the cost is linear.
 """
 
 import re
