@@ -1,8 +1,8 @@
 """Events of one stream → the same events without personal data and secrets; the originals are kept apart for the audit.
 
-Every string of an event is cleaned but for a few named fields (`processors/pii/fields.py`); spans go on meaning the
-raw text. Deltas of an open segment go through a `StreamRedactor`, which holds back what may be the beginning of a
-value; what it holds comes out as one more delta before the segment itself.
+Every string of an event is cleaned but for a few named fields (`processors/pii/fields.py`); spans go on meaning the raw
+text. Deltas of an open segment go through a `StreamRedactor`, which holds back what may be the beginning of a value;
+what it holds comes out as one more delta before the segment itself.
 
 If cleaning raises on an event, the event becomes a `Failure(CLEAN_FAILED)` that holds nothing of it. Whoever runs the
 stage takes the originals and encrypts them; they are no event, so no path leads from them to a topic.

@@ -1,11 +1,11 @@
 """A tool name that is not registered → the registered tool it means, or none, and up to three candidates.
 
-Three readings may find the tool, in this order: the name is the same but for case, separators, prefixes and fillers;
-it is mistyped; it says the same in other words of the shipped lexicon. Each must fit exactly one tool. Whatever is
-merely near in meaning, names and descriptions taken together, is a candidate: shown to who called, never executed.
+Three readings may find the tool, in this order: the name is the same but for case, separators, prefixes and fillers; it
+is mistyped; it says the same in other words of the shipped lexicon. Each must fit exactly one tool. Whatever is merely
+near in meaning, names and descriptions taken together, is a candidate: shown to who called, never executed.
 
-The index has a list of tools for each feature of a name (its folded form, its trigrams, its words' meanings), so a
-call touches the tools that share rare features with it and no others.
+The index has a list of tools for each feature of a name (its folded form, its trigrams, its words' meanings), so a call
+touches the tools that share rare features with it and no others.
 """
 
 from collections import defaultdict

@@ -1,8 +1,8 @@
 """Text of one stream, however it is cut → segments: reasoning, tool calls, state, response.
 
-One pattern tells whether a piece of text matters where the reader is. What does not matter is put aside unread, so
-that prose costs one search in C; what does is read from where reading stopped, and no character twice. Decisions
-depend on the text alone, never on how it came: where a marker may still grow, reading waits.
+One pattern tells whether a piece of text matters where the reader is. What does not matter is put aside unread, so that
+prose costs one search in C; what does is read from where reading stopped, and no character twice. Decisions depend on
+the text alone, never on how it came: where a marker may still grow, reading waits.
 """
 
 import io
