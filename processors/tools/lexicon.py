@@ -48,7 +48,9 @@ class Lexicon:
     phrases: dict[str, frozenset[str]]
     """Whole name, words joined by `_` → the tools of many harnesses that it may be."""
     known: frozenset[str]
-    """All single words."""
+    """All words."""
+    vocabulary: tuple[str, ...]
+    """The same, sorted: a search for the nearest one must not depend on the order of a set."""
     fillers: frozenset[str]
     prefixes: tuple[str, ...]
     opposites: dict[str, frozenset[str]]
@@ -135,10 +137,12 @@ def lexicon() -> Lexicon:
         opposites.setdefault(one, set()).add(other)
         opposites.setdefault(other, set()).add(one)
     words = {word for entry in (data["verbs"], data["nouns"]) for key in entry for word in (key, *entry[key].split())}
+    words |= set(data["names"]["vocabulary"].split())
     return Lexicon(
         meanings=meanings,
         phrases=phrases,
-        known=frozenset(words) | frozenset(data["names"]["vocabulary"].split()),
+        known=frozenset(words),
+        vocabulary=tuple(sorted(words)),
         fillers=frozenset(data["names"]["fillers"].split()),
         prefixes=tuple(data["names"]["prefixes"].split()),
         opposites={word: frozenset(others) for word, others in opposites.items()},

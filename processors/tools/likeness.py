@@ -63,7 +63,7 @@ def _is_typing_error(word: str, other: str, known: Lexicon) -> bool:
     errors = OSA.distance(word, other)
     if not _is_near(word, other, errors):
         return False
-    nearer = process.extractOne(word, known.known, scorer=OSA.distance, score_cutoff=errors - 1)
+    nearer = process.extractOne(word, known.vocabulary, scorer=OSA.distance, score_cutoff=errors - 1)
     return nearer is None or stem(nearer[0]) == stem(other)
 
 

@@ -257,6 +257,11 @@ def test_a_malformed_schema_is_said_and_does_not_stop_the_call(tool) -> None:
     assert [warning.code for warning in out.warnings] == ["malformed_schema"]
 
 
+def test_a_definition_with_torn_text_still_has_candidates() -> None:
+    torn = {"name": "get_weather", "description": "torn \ud83d", "parameters": {}}
+    assert calls(call(0, "get_wether"), tools=(torn,))["call_0"].name == "get_weather"
+
+
 def test_damaged_text_is_repaired_by_the_schema() -> None:
     out = calls(call(0, arguments_text="{'city': \"北京\", days: '3',}"))["call_0"]
     assert (out.status, out.strategy, out.arguments) == (CallStatus.REPAIRED, "repair", {"city": "北京", "days": 3})
