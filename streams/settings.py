@@ -51,6 +51,12 @@ class Settings:
     """Kafka session timeout: a killed worker's partitions move on after this time."""
     server_away_s_max: float = 300.0
     """How long a worker waits in place for a server before it exits non-zero."""
+    web_host: str = "127.0.0.1"
+    """Address of the page; any other than loopback needs a token."""
+    web_port: int = 8080
+    """Port of the page; when it is in use, one of the next."""
+    web_token: str = ""
+    """Asked for by the page before it shows anything; empty: none, loopback only."""
 
 
 NAMES = {
@@ -90,7 +96,8 @@ def environment_of(settings: Settings) -> dict[str, str]:
 
 def shown(settings: Settings) -> dict[str, object]:
     """Fields for people to read: passwords in addresses are replaced by `***`."""
-    return {field.name: _without_password(getattr(settings, field.name)) for field in fields(settings)}
+    values = {field.name: _without_password(getattr(settings, field.name)) for field in fields(settings)}
+    return values | {"web_token": "***" if settings.web_token else ""}
 
 
 def _from_file(path: Path, kinds: Mapping[str, type]) -> dict[str, object]:

@@ -63,10 +63,10 @@ def open_client(dsn: str) -> Client:
     try:
         if is_embedded:
             Path(address.path).mkdir(parents=True, exist_ok=True)
-            client = clickhouse_connect.get_client(interface="chdb", path=address.path)
+            client = clickhouse_connect.get_client(interface="chdb", path=address.path, tz_mode="aware")
         else:
             client = clickhouse_connect.get_client(
-                dsn=address._replace(path="").geturl(), autogenerate_session_id=False
+                dsn=address._replace(path="").geturl(), autogenerate_session_id=False, tz_mode="aware"
             )
         client.command(f"CREATE DATABASE IF NOT EXISTS `{database}`")
         client.database = database
@@ -164,14 +164,14 @@ class Reader:
         """Answer of a query that a person typed: one SELECT, at most `rows_max` rows; raises QueryError."""
         return self.query(f"SELECT * FROM (\n{one_select(sql)}\n) LIMIT {rows_max:d}")  # noqa: S608 - that is the point
 
-    def lines(self, sql: str, parameters: dict[str, Json] | None = None) -> Iterator[bytes]:
-        """JSON lines of a large answer, in pieces as they come; memory stays flat."""
+    def raw(self, sql: str, parameters: dict[str, Json] | None = None, form: str = "JSONEachRow") -> bytes:
+        """A large answer as bytes in one of ClickHouse's formats."""
         with self._handle() as client:
             try:
-                with client.raw_stream(sql, parameters=parameters, fmt="JSONEachRow") as pieces:
-                    yield from pieces
+                answer: bytes = client.raw_query(sql, parameters=parameters, fmt=form)
             except ClickHouseError as error:
                 raise QueryError(_short(error)) from None
+        return answer
 
     def close(self) -> None:
         """Give all handles back."""

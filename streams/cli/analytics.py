@@ -1,11 +1,13 @@
 """`sql`, `migrate`: the ClickHouse tables from the terminal."""
 
+import asyncio
 import json
+import signal
 import sys
 import urllib.error
 import urllib.request
-from contextlib import closing
-from dataclasses import fields
+from contextlib import AsyncExitStack, closing
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -14,12 +16,12 @@ import typer
 from schemas.jsonvalue import JsonObject
 from streams.cli.show import show
 from streams.migrations import MigrationError
+from streams.pattern_registry import opened
 from streams.settings import ConfigError, ServerAwayError, Settings, load
 from streams.store import QueryError, Reader
 from streams.trajectories_to_clickhouse import Sink
+from streams.web.app import PAGE_FILE, start_web
 
-PAGE_FILE = "web.json"
-"""In the data directory while a page runs: its address and token, for commands ask the process that owns chDB."""
 ANSWER_S_MAX = 30
 DSN_DEFAULT = next(str(field.default) for field in fields(Settings) if field.name == "clickhouse_dsn")
 
@@ -57,10 +59,21 @@ def migrate() -> None:
     print("\n".join(f"applied {name}" for name in applied) or "nothing to do")
 
 
+def web(
+    port: Annotated[int, typer.Option(help="Port; when it is in use, one of the next.")] = 0,
+) -> None:
+    """Show runs, steps, failures, patterns and dashboards in a browser, until Ctrl-C."""
+    settings = load()
+    if port:
+        settings = replace(settings, web_port=port)
+    asyncio.run(_serve(settings))
+
+
 def register(app: typer.Typer) -> None:
     """Add the commands to the program."""
     app.command()(sql)
     app.command()(migrate)
+    app.command()(web)
 
 
 def running_page(settings: Settings) -> JsonObject | None:
@@ -70,6 +83,25 @@ def running_page(settings: Settings) -> JsonObject | None:
     except (OSError, ValueError):
         return None
     return page
+
+
+async def _serve(settings: Settings) -> None:
+    stop = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    with closing(Sink(store_dsn(settings))) as sink:
+        sink.migrate()
+    with closing(Reader(store_dsn(settings))) as reader:
+        async with AsyncExitStack() as stack:
+            try:
+                registry = await stack.enter_async_context(opened(settings.redis_url, settings.topic_prefix))
+                await registry.snapshot()
+            except ServerAwayError:  # the page shows all the same; decisions about patterns need the registry
+                registry = None
+            page = await start_web(reader, settings, registry)
+            print(f"the page is at {page.url}", flush=True)
+            await stop.wait()
+            await page.close()
 
 
 def _asked(settings: Settings, text: str) -> tuple[list[str], list[JsonObject]]:

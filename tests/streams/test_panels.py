@@ -75,6 +75,12 @@ def test_panels_agree_with_the_tables(reader: Reader) -> None:
     assert failures == reader.query("SELECT count() FROM failures FINAL").rows[0][0]
 
 
+def test_latency_has_streams_and_tools(reader: Reader) -> None:
+    panel = next(panel for panel in panels() if panel.id == "03_latency")
+    rows = reader.query(panel.sql, parameters("acme", *times(8))).records()
+    assert {row["of"] for row in rows} == {"stream", "tool"}
+
+
 def test_there_are_the_eighteen_panels_and_throughput() -> None:
     assert [int(panel.id.split("_")[0]) for panel in panels()] == list(range(1, 20))
     assert {panel.page for panel in panels()} == set(PAGES)

@@ -1,0 +1,1 @@
+"""The page for people: runs, steps, failures, patterns and dashboards over a read-only store."""

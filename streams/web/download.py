@@ -1,0 +1,57 @@
+"""The export page and its download: the same exports as the command, piece by piece."""
+
+import asyncio
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from aiohttp import web
+
+from streams.export import Choice, Tally, jsonl, training
+from streams.training import FORMS
+from streams.web.filters import OUTCOMES, filter_of
+from streams.web.state import READER, facets, render
+
+FORMATS = {
+    "jsonl": "One line for each step, with its whole text.",
+    "sharegpt": "One conversation for each run, for the usual trainers; runs that are no training data are left out.",
+    "openai": "One list of chat messages for each run, with tool calls; runs that are no training data are left out.",
+}
+
+
+async def export_page(request: web.Request) -> web.Response:
+    """Choose what to take along."""
+    chosen = filter_of(request.query)
+    given = {"facets": await facets(request, chosen), "formats": FORMATS, "outcomes": OUTCOMES}
+    return await render(request, "export.html", **given)
+
+
+async def download(request: web.Request) -> web.StreamResponse:
+    """The file, as it is made."""
+    form = request.query.get("format", "jsonl")
+    if form not in FORMATS:
+        raise web.HTTPNotFound(reason="There is no such format here. Parquet is written by the command `export`.")
+    chosen = filter_of(request.query)
+    since, until = chosen.times(datetime.now(UTC))
+    choice = Choice(
+        since=since, until=until, tenant=chosen.tenant, outcome=chosen.outcome, agent=chosen.agent, model=chosen.model,
+        tool=chosen.tool,
+    )  # fmt: skip
+    name = f"hermes-{form}-{since:%Y%m%d}-{until:%Y%m%d}.jsonl"
+    response = web.StreamResponse(
+        headers={"Content-Type": "application/x-ndjson", "Content-Disposition": f'attachment; filename="{name}"'}
+    )
+    pieces = _pieces(request, choice, form)
+    await response.prepare(request)
+    while (piece := await asyncio.to_thread(next, pieces, None)) is not None:
+        await response.write(piece)
+    await response.write_eof()
+    return response
+
+
+def _pieces(request: web.Request, choice: Choice, form: str) -> Iterator[bytes]:
+    if form in FORMS:
+        return (line for line, is_fit in training(request.app[READER], choice, form, Tally()) if is_fit)
+    return jsonl(request.app[READER], choice, Tally())
+
+
+ROUTES = (web.get("/export", export_page), web.get("/export/download", download))
