@@ -896,7 +896,7 @@ def unescaped_quotes(row):
 
 @fault(VALUE)
 def raw_newline_tab(row):
-    key = row.pick(is_text)
+    key = row.pick(lambda k, s: is_text(k, s) and row.args[k] not in PATHS)
     if not key:
         return False
     text = row.rng.choice(["top\nbottom", "left\tright", "a:\n- b\n- c\n", "x\r\ny"])

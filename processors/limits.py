@@ -17,6 +17,8 @@ class Limits:
     """Deepest JSON or literal nesting read: recorded calls stay under 20."""
     user_chars_max: int = 20_000
     """Longest text of a person in which periods are read: ten pages; a longer one is a document, not a request."""
+    repair_tokens_max: int = 100_000
+    """Most pairs, items and places looked at in one damaged argument text: 1 MB of the worst text stays under 1 s."""
     excerpt_chars_max: int = 500
     """Longest excerpt in a failure."""
 

@@ -6,8 +6,9 @@ readers bound the depth of what they give (LIMITS.nesting_max), so the stack is 
 
 import re
 
+from processors.limits import LIMITS
 from processors.repair.coerce_scalar import ABSENT, cut_code, fit_scalar, is_null, is_whole
-from processors.repair.match_names import is_near_unset, match_names
+from processors.repair.match_names import UNKNOWN_MAX, is_near_unset, match_names
 from processors.repair.nodes import Cut, Escaped, Items, Loose, Members, Node
 from processors.repair.read_date import read_date
 from processors.repair.reading import read_nested
@@ -15,6 +16,7 @@ from processors.repair.toolschema import ANY, Spec
 from processors.repair.words import WORDS, fold
 from processors.repair.work import Work
 from schemas.jsonvalue import Json, JsonObject
+from schemas.toolcall import Repair
 
 _SPLIT = re.compile(r"\s*[,;、，；|\n]\s*|\s+(?:and|und|et|y)\s+|\s+")
 _ELIDED = re.compile(r"\s*(?:\.{3,}|…+)(?: ?(?:and )?(?:\d+ )?(?:more|others?|etc)\b.*)?\Z", re.IGNORECASE)
@@ -145,6 +147,9 @@ def _listed(node: Json, text: str, spec: Spec, path: str, work: Work) -> Json:
     parts = [part for part in _SPLIT.split(text.strip()) if part] if is_plain else []
     if items.enum and isinstance(node, str) and text not in items.enum:
         parts = [part for part in re.split(r"\s*[,;、，；|\n]\s*", text.strip()) if part]
+    if len(parts) > LIMITS.repair_tokens_max:
+        work.refuse("too_large", path)
+        return text
     if len(parts) > 1:
         trial = work.trial()
         values = [fit(part, items, path, trial) for part in parts]
@@ -208,13 +213,17 @@ def _ruled(node: Members, spec: Spec, path: str, work: Work) -> list[tuple[str, 
 
 def _doubled(first: Json, second: Json, path: str, work: Work) -> None:
     if first == second:
-        work.note("duplicate_key_same", path)
+        if not work.repairs or work.repairs[-1] != Repair(code="duplicate_key_same", path=path):
+            work.note("duplicate_key_same", path)
     else:
         work.refuse("duplicate_conflict", path, [first, second])
 
 
 def _strange(unknown: list[tuple[str, Node]], spec: Spec, path: str, work: Work, found: JsonObject) -> None:
     """Keys the schema doesn't know: kept where it's open, dropped where it's closed and none can be meant."""
+    if spec.closed and len(unknown) > UNKNOWN_MAX:
+        work.refuse("too_large", path)
+        return
     for key, inner in unknown:
         place = f"{path}/{_pointer(key)}"
         if not spec.closed:

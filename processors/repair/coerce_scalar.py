@@ -1,5 +1,6 @@
 """One token → one value of the type its place wants: number, boolean, enum member, date, text."""
 
+import re
 from typing import Final
 
 from processors.repair.match_enum import match_enum
@@ -12,13 +13,18 @@ from processors.repair.words import WORDS, fold
 from processors.repair.work import Work
 from schemas.jsonvalue import Json
 
+_BOOLEAN = frozenset({"boolean"})
+
 
 class Absent:
     """Stands for a value that is none: `null` where the schema has no null."""
 
 
 ABSENT: Final = Absent()
-_DRIVE = ("\\", ":")
+_SHORT_NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?\Z", re.ASCII)
+"""A number that needs no care: JSON's own form, and few enough digits."""
+_DRIVE = re.compile(r"[A-Za-z]:\\")
+_WINDOWS_PATH = re.compile(r"[A-Z]:(?:\\\w[\w.()-]*)+\\?\Z")
 
 
 def is_null(node: Json, spec: Spec) -> bool:
@@ -91,7 +97,7 @@ def _fit_text(node: str, spec: Spec, path: str, work: Work) -> Json:
 
 
 def _backslashes(node: Escaped, spec: Spec, path: str, work: Work) -> str:
-    is_drive = node[1:3] == ":\\" and node[:1].isalpha()
+    is_drive = bool(_WINDOWS_PATH.match(node)) if node.is_valid and not spec.is_path else bool(_DRIVE.match(node))
     keeps = spec.is_path or spec.is_pattern or is_drive or node.startswith("\\\\")
     if spec.is_pattern and node.is_valid and not {"\b", "\f"} & set(node.plain):
         keeps = False
@@ -147,7 +153,7 @@ _JSON_NUMBER_START = frozenset("-0123456789")
 
 
 def _fit_number(node: Json, spec: Spec, path: str, work: Work) -> Json:
-    if spec.types == {"boolean"}:
+    if spec.types == _BOOLEAN:
         if str(node) in {"0", "1"}:
             work.note("bool_from_word", path)
             return str(node) == "1"
@@ -156,6 +162,8 @@ def _fit_number(node: Json, spec: Spec, path: str, work: Work) -> Json:
     if not (spec.wants("number") or spec.wants("integer")):
         work.note("string_from_number", path)
         return _fit_text(str(node), spec, path, work)
+    if _SHORT_NUMBER.match(str(node)) and ("." not in str(node) or spec.wants("number")):
+        return float(node) if "." in str(node) else int(node)
     reading = read_number(str(node), spec)
     if reading.problem:
         work.refuse(reading.problem, path, str(node))

@@ -4,7 +4,8 @@ import json
 import re
 from dataclasses import dataclass, field
 
-from processors.repair.lexis import is_strict, unescape
+from processors.repair.lexis import unescape
+from processors.repair.strict import is_strict
 
 _EDGE = "\ufeff\u00a0\u200b\u200c\u200d\u2060 \t\r\n"
 _TOKEN_END = re.compile(

@@ -1,6 +1,8 @@
 """Arguments as command-line flags or as `key: value` lines → a tree of untyped texts."""
 
 import re
+from collections.abc import Iterator
+from itertools import islice
 
 from processors.repair.lexis import decode
 from processors.repair.nodes import Loose, Members, Node
@@ -20,7 +22,7 @@ def read_flags(text: str) -> Members | None:
     """`tool --city "Leeds" --days 3`; None if it's no command line."""
     if not _FLAGS.match(text):
         return None
-    marks = [found for found in _FLAG.finditer(text) if not _is_quoted(text, found.start())]
+    marks = list(islice(_outside_quotes(text), LINES_MAX))
     pairs: list[tuple[str, Node]] = []
     for mark, after in zip(marks, [*(found.start() for found in marks[1:]), len(text)], strict=True):
         value = text[mark.end() : after].strip().removeprefix("=").strip()
@@ -28,10 +30,15 @@ def read_flags(text: str) -> Members | None:
     return Members(pairs) if pairs else None
 
 
-def _is_quoted(text: str, at: int) -> bool:
-    """Whether a place is inside a quoted value: an odd number of double quotes since the start of its flag."""
-    since = text.rfind(" --", 0, at)
-    return text.count('"', max(since, 0), at) % 2 == 1 and text.count('"', at) % 2 == 1
+def _outside_quotes(text: str) -> Iterator[re.Match[str]]:
+    """The flags that don't stand inside a quoted value."""
+    quotes, since = 0, 0
+    total = text.count('"')
+    for found in _FLAG.finditer(text):
+        quotes += text.count('"', since, found.start())
+        since = found.start()
+        if quotes % 2 == 0 or quotes == total:
+            yield found
 
 
 def _unquoted(value: str) -> str:

@@ -4,13 +4,12 @@ Blanks outside of strings include no-break and zero-width ones, and a written-ou
 `/* */`.
 """
 
-import json
 import re
 
 from processors.repair.nodes import Escaped
 
 QUOTES = {
-    '"': '"”＂', "'": "'’", "`": "`", "“": '“”"', "”": '”"', "„": '“”"', "‘": "’'", "’": "’'", "«": "»", "「": "」",
+    '"': '"', "'": "'", "`": "`", "“": '“”"', "”": '”"', "„": '“”"', "‘": "’'", "’": "’'", "«": "»", "「": "」",
     "『": "』", "＂": '＂"',
 }  # fmt: skip
 """Opening quote → what may close it."""
@@ -19,9 +18,15 @@ COMMAS = frozenset(",，、;；")
 SEPARATORS = frozenset(":：=＝")
 STRICT_CLOSERS = {"“": "”", "‘": "’"}
 """Curly quotes that a straight one closes only where no curly one follows any more."""
-NEXT_IN_STRING = {quote: re.compile("[\\\\" + re.escape(closing) + "]") for quote, closing in QUOTES.items()}
-NEXT_STRICT = {quote: re.compile("[\\\\" + closing + "]") for quote, closing in STRICT_CLOSERS.items()}
+_CLOSING = r"""\\|[{}](?:(?=[\s,，、;；}}\]｝］)/#\\…\u200b-\u200f\ufeff\u2060]|\Z|["'“`„「][^\s"'“`])|(?<=[,，\s].))"""
+"""A backslash, or a quote that may close: what follows could stand behind a value, or what precedes, before a key."""
+NEXT_IN_STRING = {
+    quote: re.compile(_CLOSING.format(re.escape(closing)), re.DOTALL) for quote, closing in QUOTES.items()
+}
+NEXT_STRICT = {quote: re.compile(_CLOSING.format(closing), re.DOTALL) for quote, closing in STRICT_CLOSERS.items()}
+NEXT_IN_KEY = {quote: re.compile("[\\\\" + re.escape(closing) + "]") for quote, closing in QUOTES.items()}
 BLANK = re.compile(r"(?:[\s\u00a0\ufeff\u200b-\u200f\u2060]|\\[ntr](?![\w]))*")
+_NO_BLANK = frozenset('"{}[],:0123456789-abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ')
 LOOK_AHEAD = 300
 """Longest comment looked through when deciding where a value ends, in characters."""
 _ESCAPE = re.compile(
@@ -59,6 +64,12 @@ class Blanks:
     def skip(self, at: int, limit: int = 0) -> int:
         """Position of the next token; with a limit, a comment longer than that is not looked through."""
         text = self.text
+        char = text[at : at + 1]
+        if char == " ":
+            at += 1
+            char = text[at : at + 1]
+        if char in _NO_BLANK:
+            return at
         while True:
             found = BLANK.match(text, at)
             if found and found.end() > at:
@@ -119,12 +130,3 @@ def decode(raw: str) -> str:
 def _keep_share(raw: str) -> str:
     r"""`\\server\share`: two backslashes in front of single ones are meant as two."""
     return "\\\\" + raw if raw.startswith("\\\\") and re.search(r"[^\\]\\[^\\]", raw) else raw
-
-
-def is_strict(raw: str) -> bool:
-    """Whether a text is one JSON value."""
-    try:
-        json.loads(raw)
-    except (ValueError, RecursionError):  # what the parser raises on a text that is none, or too deep for it
-        return False
-    return True

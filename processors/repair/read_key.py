@@ -2,7 +2,7 @@
 
 import re
 
-from processors.repair.lexis import NEXT_IN_STRING, QUOTES, decode
+from processors.repair.lexis import NEXT_IN_KEY, QUOTES, decode
 from processors.repair.value_end import Frame, Source, is_known, is_separator
 
 _PLAIN = re.compile(r'"([^"\\\n{}\[\],]{1,120})"\s*:\s*')
@@ -43,18 +43,18 @@ def _behind_separator(source: Source, at: int) -> int:
 def _quoted(source: Source, at: int, frame: Frame) -> tuple[str | None, int]:
     start, quote = at + 1, source.text[at]
     place = start
-    while found := NEXT_IN_STRING[quote].search(source.text, place):
+    while found := NEXT_IN_KEY[quote].search(source.text, place):
         place = found.end()
         if found[0] == "\\":
             place += 1
             continue
         body = source.text[start : found.start()]
-        if _ends_key(source, place, body, frame):
+        if source.is_strict or _ends_key(source, place, body, frame):
             if quote != '"':
                 source.codes.add("quotes_replaced")
             return str(decode(body)), place
         break
-    return _half_quoted(source, start)
+    return _half_quoted(source, start, frame)
 
 
 def _ends_key(source: Source, after: int, body: str, frame: Frame) -> bool:
@@ -66,12 +66,14 @@ def _ends_key(source: Source, after: int, body: str, frame: Frame) -> bool:
     return is_plain and (is_known(body, frame.spec) or (follows in '{["' and len(body) < 40))
 
 
-def _half_quoted(source: Source, start: int) -> tuple[str, int]:
+def _half_quoted(source: Source, start: int, frame: Frame) -> tuple[str, int]:
     """`"days: 3`: the closing quote is missing, so the key ends at its separator."""
     source.codes.add("key_quotes_added")
     found = _SEPARATOR.search(source.text, start, start + KEY_MAX)
     end = found.start() if found else min(len(source.text), start + KEY_MAX)
-    return source.text[start:end].strip(), end
+    if source.is_strict and not is_known(source.text[start:end], frame.spec):
+        return source.text[start:], len(source.text)
+    return source.text[start:end].strip().rstrip("”’＂"), end
 
 
 def _bare(source: Source, at: int, frame: Frame) -> tuple[str | None, int]:

@@ -14,6 +14,8 @@ from processors.repair.words import WORDS, Unit, fold, tokens
 
 TEXT_MAX = 80
 """Longest text read as a number, in characters; longer ones are prose."""
+EXPONENT_MAX = 307
+"""Largest power of ten read: beyond it a 64-bit float has no value."""
 _PLAIN = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,4})?\Z")
 _BASED = re.compile(r"([+-]?)0([xXoObB])([0-9a-fA-F_]+)\Z")
 _GROUPED = re.compile(r"[+-]?\d{1,3}(?:([,'’ _\u00a0\u202f])\d{3})(?:\1\d{3})*(?:\.\d+)?\Z")
@@ -67,7 +69,7 @@ def _why_not(text: str) -> str:
 
 
 def _finished(exact: Decimal, code: str, spec: Spec) -> Reading:
-    if not exact.is_finite() or abs(exact.adjusted()) > 300:
+    if exact.adjusted() > EXPONENT_MAX:
         return Reading(None, problem="not_a_number")
     is_whole = exact == exact.to_integral_value()
     if is_whole and (spec.types == {"integer"} or "." not in str(exact)):

@@ -40,14 +40,22 @@ def _string(source: Source, at: int, spec: Spec) -> tuple[Node, int]:
                 place += 1
                 continue
             end, place = end + 1, end + 2
+        if source.is_strict:
+            return decode(text[start:end]), place
         if _opens_next_key(source, start, end):
             source.codes.add("value_quotes_added")
             body = text[start:end]
             kept = body[: _COMMA_BEFORE.search(body, max(0, len(body) - BEFORE_KEY_MAX)).start()]  # type: ignore[union-attr]
-            return decode(kept), end
+            return decode(_without_curly(kept)), end
         if source.ends_at(place):
             return _closed(source, text[start:end], quote, place)
     return _unclosed(source, start, spec)
+
+
+def _without_curly(body: str) -> str:
+    """`"北京”, "days"`: a curly quote at the end that none opened was meant to close."""
+    is_stray = body[-1:] in {"”", "’", "＂"} and not any(opening in body for opening in "“‘＂"[:2])
+    return body[:-1] if is_stray else body
 
 
 def _closed(source: Source, body: str, quote: str, place: int) -> tuple[Node, int]:

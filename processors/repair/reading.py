@@ -8,10 +8,11 @@ from processors.repair.form_lines import read_flags, read_lines
 from processors.repair.form_xml import looks_like_xml, read_xml, text_in_xml
 from processors.repair.lexis import unescape
 from processors.repair.nodes import Bare, Cut, Items, Members, Node
-from processors.repair.tolerant import TooDeepError, read_container, read_unopened
+from processors.repair.strict import strict_tree, trusts_quotes
+from processors.repair.tolerant import read_container, read_unopened
 from processors.repair.toolschema import Spec
 from processors.repair.unwrap import unwrap
-from processors.repair.value_end import Source
+from processors.repair.value_end import Source, TooMuchError
 from processors.repair.words import fold
 from schemas.toolcall import Refusal
 
@@ -44,12 +45,15 @@ class Reading:
 
 def read(raw: str, spec: Spec) -> Reading:
     """The one argument object of a text."""
+    tree = strict_tree(raw)
+    if isinstance(tree, Members) and tree.pairs:
+        return _only([tree], spec, Reading())
     envelope = open_envelope(raw)
     reading = Reading(codes=envelope.codes, ended=envelope.ended)
     try:
         roots = _roots(envelope.text, spec, reading)
-    except TooDeepError:
-        reading.problem = Refusal(code="too_deep")
+    except TooMuchError as limit:
+        reading.problem = Refusal(code=str(limit))
         return reading
     if not roots:
         reading.problem = Refusal(code="no_call_found")
@@ -67,7 +71,7 @@ def read_nested(text: str, spec: Spec) -> Node:
         return text
     try:
         node, end = read_container(source, at, spec)
-    except TooDeepError:
+    except TooMuchError:
         return text
     return node if not text[end:].strip() and not node.is_open else text
 
@@ -134,6 +138,7 @@ def _call_roots(text: str, found: re.Match[str], spec: Spec, reading: Reading) -
 def _object_roots(text: str, spec: Spec, reading: Reading) -> list[Node]:
     roots: list[Node] = []
     at, source = _first_start(text), Source(text)
+    source.is_strict = trusts_quotes(text)
     if at < 0:
         if not _UNOPENED.match(text) or not spec.properties:
             return []

@@ -1,36 +1,27 @@
 """The three ways in: damaged text (`repair`), a value (`check`), untyped parameters (`coerce_params`)."""
 
-import json
-import re
-from typing import Final
-
-import orjson
-
 from processors.limits import LIMITS
 from processors.repair.coerce import fit_object
 from processors.repair.confidence import confidence_of
 from processors.repair.nodes import Loose, Members, depth_of, node_of
-from processors.repair.placeholder import TRIGGER
 from processors.repair.reading import read
 from processors.repair.refusal import refusal_of
 from processors.repair.rules import NO_RULES, Rules
+from processors.repair.strict import strict_arguments
 from processors.repair.toolschema import ANY, Spec, ToolSchema
 from processors.repair.work import Repaired, Work
 from schemas.jsonvalue import Json, JsonObject
 from schemas.segment import Param
 from schemas.toolcall import Refusal
 
-_SUSPICIOUS: Final = re.compile(r"\d{19}|[A-Za-z]:\\|\\[bf]|\.0+\s*[,}\]]|" + r"\d[eE][+-]?\d")
-"""What the strict path leaves to a closer look: digits beyond 64 bits, paths, `7.0`, exponents."""
-
 
 def repair(raw: str, schema: ToolSchema | None, *, rules: Rules = NO_RULES) -> Repaired:
     """Arguments out of what the model wrote; never raises, linear in the length of the text."""
     if len(raw) > LIMITS.held_chars_max:
         return _refused([Refusal(code="too_large")])
-    strict = _strict(raw, schema)
-    if strict is not None:
-        return strict
+    arguments = strict_arguments(raw, schema)
+    if arguments is not None:
+        return Repaired(status="ok", arguments=arguments)
     spec = schema.root if schema else ANY
     reading = read(raw, spec)
     work = Work(tool=spec.name, rules=rules, ended=reading.ended)
@@ -60,50 +51,6 @@ def coerce_params(params: tuple[Param, ...], schema: ToolSchema | None, *, rules
     """Arguments out of parameters whose grammar leaves their types to the schema."""
     work = Work(tool=schema.name if schema else "", rules=rules)
     return _settled(Members([(param.key, Loose(param.value)) for param in params]), schema, work)
-
-
-def _strict(raw: str, schema: ToolSchema | None) -> Repaired | None:
-    """The short way for text that is right as it stands; None sends it the long way."""
-    try:
-        value = orjson.loads(raw)
-    except ValueError:
-        return None
-    if type(value) is not dict or (raw.count(":") != _pairs_in(value) and _has_doubles(raw)):
-        return None
-    if TRIGGER.search(raw) or _SUSPICIOUS.search(raw):
-        return None
-    is_known = schema is None or value.keys() <= schema.root.properties.keys()
-    if not is_known or (schema is not None and not schema.validator.is_valid(value)):
-        return None
-    return Repaired(status="ok", arguments=value)
-
-
-def _pairs_in(value: Json) -> int:
-    count, level = 0, [value]
-    while level:
-        one = level.pop()
-        if isinstance(one, dict):
-            count += len(one)
-            level += [inner for inner in one.values() if type(inner) in {dict, list}]
-        else:
-            level += [inner for inner in one if type(inner) in {dict, list}]
-    return count
-
-
-def _has_doubles(raw: str) -> bool:
-    doubled = False
-
-    def pairs(found: list[tuple[str, Json]]) -> JsonObject:
-        nonlocal doubled
-        result = dict(found)
-        doubled |= len(result) != len(found)
-        return result
-
-    try:
-        json.loads(raw, object_pairs_hook=pairs)
-    except (ValueError, RecursionError):  # deeper than Python reads
-        return True
-    return doubled
 
 
 def _settled(node: Members, schema: ToolSchema | None, work: Work) -> Repaired:

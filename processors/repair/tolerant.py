@@ -12,7 +12,7 @@ from processors.repair.nodes import Items, Members, Node
 from processors.repair.read_key import read_key
 from processors.repair.read_scalar import read_scalar
 from processors.repair.toolschema import ANY, Spec
-from processors.repair.value_end import Frame, Source
+from processors.repair.value_end import Frame, Source, TooMuchError
 from processors.repair.words import WORDS, fold
 
 OPENERS = {"{": "}", "｛": "}", "[": "]", "［": "]", "(": ")"}
@@ -21,12 +21,8 @@ _STRAIGHT = {"｝": "}", "］": "]"}
 _TUPLE = re.compile(r"\((?=[^()]{0,400},)|\(\s*[\"'\[{]")
 
 
-class TooDeepError(Exception):
-    """Nested deeper than LIMITS.nesting_max; caught where reading began."""
-
-
 def read_container(source: Source, at: int, spec: Spec) -> tuple[Members | Items, int]:
-    """The object or array that opens here, and where it ends. Raises TooDeepError."""
+    """The object or array that opens here, and where it ends. Raises TooMuchError."""
     reader = _Reader(source, at + 1, spec)
     root = reader.push(source.text[at], spec)
     reader.read_on()
@@ -34,7 +30,7 @@ def read_container(source: Source, at: int, spec: Spec) -> tuple[Members | Items
 
 
 def read_unopened(source: Source, at: int, spec: Spec, closer: str = "}") -> tuple[Members, int]:
-    """An object whose opening brace is missing, or stands as a round bracket. Raises TooDeepError."""
+    """An object whose opening brace is missing, or stands as a round bracket. Raises TooMuchError."""
     reader = _Reader(source, at, spec)
     root = Members([])
     source.stack.append(Frame(root, spec, closer))
@@ -67,7 +63,7 @@ class _Reader:
 
     def push(self, opener: str, spec: Spec) -> Members | Items:
         if len(self._source.stack) >= LIMITS.nesting_max:
-            raise TooDeepError
+            raise TooMuchError("too_deep")
         closer = OPENERS[opener]
         node: Members | Items = Members([]) if closer == "}" else Items([])
         self._source.stack.append(Frame(node, spec, closer))
@@ -126,6 +122,7 @@ class _Reader:
         return follows == source.stack[outer].closer and outer == 0
 
     def _before_value(self, frame: Frame) -> None:
+        self._source.spend()
         if not frame.is_empty and not frame.is_after_comma:
             self._source.codes.add("missing_comma")
         frame.is_after_comma = False

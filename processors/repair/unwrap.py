@@ -12,9 +12,12 @@ LAYERS_MAX = 5
 def unwrap(root: Members, spec: Spec, codes: list[str], read_nested: Callable[[str, Spec], Node]) -> Members:
     """The object inside, as long as it fits the schema better than the one around it."""
     for _ in range(LAYERS_MAX):
-        inner = _inside(root, spec, read_nested)
-        if inner is None:
+        found = _inside(root, spec, read_nested)
+        if found is None:
             return root
+        inner, is_decoded = found
+        if is_decoded:
+            codes.append("decoded_nested")
         inner.is_open |= root.is_open
         inner.is_cut |= root.is_cut
         codes.append("unwrapped")
@@ -22,7 +25,7 @@ def unwrap(root: Members, spec: Spec, codes: list[str], read_nested: Callable[[s
     return root
 
 
-def _inside(root: Members, spec: Spec, read_nested: Callable[[str, Spec], Node]) -> Members | None:
+def _inside(root: Members, spec: Spec, read_nested: Callable[[str, Spec], Node]) -> tuple[Members, bool] | None:
     own = _known(root, spec)
     for key, node in root.pairs:
         folded = fold(key)
@@ -34,7 +37,7 @@ def _inside(root: Members, spec: Spec, read_nested: Callable[[str, Spec], Node])
         if inner is not None and (
             _known(inner, spec) > own or (own == 0 and key not in spec.properties) or _wraps_more(inner, spec)
         ):
-            return inner
+            return inner, isinstance(node, str)
     return None
 
 

@@ -7,10 +7,12 @@ without its comma. Otherwise it is content. The look is bounded, so reading stay
 import re
 from dataclasses import dataclass
 
+from processors.limits import LIMITS
 from processors.repair.lexis import (
     CLOSERS,
     COMMAS,
     LOOK_AHEAD,
+    NEXT_IN_KEY,
     NEXT_IN_STRING,
     NEXT_STRICT,
     QUOTES,
@@ -27,6 +29,7 @@ _QUOTED_KEY = re.compile(
     r"""[“"'`”„‘’「『«＂]((?:[^“"”„'‘’`:：=,{}\[\]\n\\]|\\.|(?<=\w)=(?=\\)){1,120})"""
     r"""[”"'`“’‘」』»＂]?(\s*(?:[:：=＝]))?"""
 )
+_CUT_KEY = re.compile(r"""[“"'`”„‘’「『«＂][^"“”„'‘’`:：=,{}\[\]\n]{0,120}[”"'`“’‘」』»＂]?\s*\Z""")
 _BARE_KEY = re.compile(r"([^\W\d][\w.$-]{0,60})[”\"'`“’]?(\s*(?:[:：=＝]))?")
 _ITEM_START = re.compile(r"""[“"'`„‘「『«＂\[{(\-.…+\d]|(?:true|false|null|True|False|None|NaN|Infinity)\b""")
 _AFTER_ALL = re.compile(
@@ -48,16 +51,23 @@ class Frame:
     is_empty: bool = True
 
 
+class TooMuchError(Exception):
+    """Deeper or longer than the limits allow; caught where reading began. The argument is a refusal code."""
+
+
 class Source:
     """One text that is being read, with the containers open in it and the codes of what was odd."""
 
-    __slots__ = ("_last", "blanks", "codes", "stack", "text")
+    __slots__ = ("_last", "_left", "blanks", "codes", "is_strict", "stack", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.blanks = Blanks(text)
         self.stack: list[Frame] = []
         self.codes = self.blanks.codes
+        self.is_strict = False
+        """The text is JSON, or breaks off: the first quote that isn't escaped ends a string."""
+        self._left = LIMITS.repair_tokens_max
         self._last: dict[str, int] = {}
 
     def skip(self, at: int) -> int:
@@ -66,6 +76,8 @@ class Source:
 
     def closers_of(self, quote: str, at: int) -> re.Pattern[str]:
         """What ends a string opened by this quote here, or is a backslash."""
+        if self.is_strict:
+            return NEXT_IN_KEY[quote]
         own = STRICT_CLOSERS.get(quote)
         if own and self._last.setdefault(own, self.text.rfind(own)) > at:
             return NEXT_STRICT[quote]
@@ -73,7 +85,14 @@ class Source:
 
     def ends_at(self, at: int) -> bool:
         """Whether a value of the innermost container may end before this position."""
+        self.spend()
         return self._fits(at, len(self.stack) - 1)
+
+    def spend(self) -> None:
+        """Count one token or one look; raises TooMuchError at the limit."""
+        self._left -= 1
+        if self._left < 0:
+            raise TooMuchError("too_large")
 
     def goes_on_outside(self, at: int) -> bool:
         """Whether a pair of the outermost object follows: what closed it before was one closer too many."""
@@ -149,8 +168,8 @@ class Source:
         frame = self.stack[level]
         if self.text[at : at + 1] in QUOTES:
             found = _QUOTED_KEY.match(self.text, at)
-            if not found:
-                return False
+            if not found or found.end() == len(self.text):
+                return not needs_known and bool(_CUT_KEY.match(self.text, at))
             if is_known(found[1], frame.spec) or (level == 0 and fold(found[1]) in _AROUND):
                 return True
             return bool(found[2]) and (not needs_known or not frame.spec.properties)
