@@ -9,9 +9,9 @@ import io
 
 from processors.catalog import Catalog
 from processors.limits import LIMITS, Limits
-from processors.segmenting.calls import tools_of
 from processors.segmenting.ledger import Ledger, SegmentEvent
 from processors.segmenting.places import Places
+from processors.segmenting.tools import Tools
 from schemas.segment import Opened
 
 _LOOK_BACK = 64
@@ -31,14 +31,14 @@ class Segmenter:
         self._catalog = catalog
         self._hint = catalog.hint(meta.format, meta.model)
         self._ledger = Ledger(opened.stream_id, limits, is_certain=not catalog.may_be_implied(self._hint))
-        self._places = Places(catalog.automaton, self._ledger, tools_of(meta.tools), limits)
+        self._places = Places(catalog.automaton, self._ledger, Tools(meta.tools), limits)
         if meta.reasoning_open:
             self._places.enter_reasoning(frozenset())
         self._at = 0
         self._base = 0
         self._pending = io.StringIO()
         self._write = self._pending.write
-        self._wake = self._places.wake.search
+        self._wake = self._places.wake
         self.chars = 0
         self.format_id: str | None = None
         self.format_confidence = 0.0
@@ -56,7 +56,7 @@ class Segmenter:
         self._write(window[keep:])
         self._base += keep
         self._at = at - keep
-        self._wake = self._places.wake.search
+        self._wake = self._places.wake
         return self._ledger.take()
 
     def close(self) -> list[SegmentEvent]:
@@ -65,5 +65,5 @@ class Segmenter:
         self._places.read(window, self._at, self._base, is_final=True)
         self._places.finish()
         self.chars = self._base + len(window)
-        self.format_id, self.format_confidence = self._places.evidence.verdict(self._catalog.formats, self._hint)
+        self.format_id, self.format_confidence = self._catalog.automaton.judge.verdict(self._places.seen, self._hint)
         return self._ledger.take()

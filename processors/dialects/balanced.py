@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from processors.dialects.reading import Head
+from processors.segmenting.wake import Wake, always
 from schemas.segment import CallDraft
 
 _OPEN, _CLOSE = "([{", ")]}"
@@ -66,31 +67,34 @@ def _prefixes(text: str) -> str:
 class Balanced:
     """Finds the end of one bracketed body."""
 
-    __slots__ = ("_depth", "_quote", "_read", "_strings")
+    __slots__ = ("_consumed", "_depth", "_quote", "_read", "_strings", "opened", "wake")
 
     def __init__(self, strings: Strings, depth: int, read: Callable[[str, Head], CallDraft]) -> None:
         self._strings = strings
         self._depth = depth
         self._quote = ""
         self._read = read
+        self._consumed = 0
+        self.opened = 0
+        self.wake: Wake = strings.wake.search
 
     def scan(self, window: str, at: int, *, is_final: bool) -> tuple[int, bool]:
         """See table.Reader."""
-        strings, size = self._strings, len(window)
+        strings, size, start = self._strings, len(window), at
         while True:
             if self._quote:
                 at = self._leave_string(window, at)
                 if self._quote:
-                    return at, False
+                    return self._pause(start, at, size)
             found = strings.skip.match(window, at)
             at = found.end() if found else at
             if at == size:
-                return at, False
+                return self._pause(start, at, size)
             character = window[at]
             if character in strings.first and strings.stop.match(window, at):
                 return at, True
             if character in strings.first and not is_final and strings.stop_partial.fullmatch(window, at):
-                return at, False
+                return self._pause(start, at, size)
             if character in _OPEN:
                 self._depth += 1
             elif character in _CLOSE:
@@ -100,9 +104,15 @@ class Balanced:
             if not self._enter_string(window, at):
                 at += 1
             elif self._quote:
+                self.opened = self._consumed + at - start
                 at += len(self._quote)
             else:
-                return at, False
+                return self._pause(start, at, size)
+
+    def _pause(self, start: int, at: int, size: int) -> tuple[int, bool]:
+        self._consumed += at - start
+        self.wake = self._strings.wake.search if at == size else always
+        return at, False
 
     def _enter_string(self, window: str, at: int) -> bool:
         """Whether a string begins here, or may begin once there is more text."""

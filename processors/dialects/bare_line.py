@@ -1,15 +1,25 @@
 """The rest of a line → the text of a call's arguments."""
 
+import re
+
 from processors.dialects.reading import Head
 from schemas.segment import CallDraft
 
 DIALECT = "bare_line"
 
+_END = re.compile("\n")
+
 
 class LineReader:
     """Finds the end of the line."""
 
-    __slots__ = ()
+    opened = 0
+    """See table.Reader."""
+
+    __slots__ = ("wake",)
+
+    def __init__(self) -> None:
+        self.wake = _END.search
 
     def scan(self, window: str, at: int, *, is_final: bool) -> tuple[int, bool]:
         """See table.Reader."""

@@ -71,8 +71,11 @@ def _first(value: JsonObject, keys: tuple[str, ...]) -> Json:
     return None
 
 
-def is_call(raw: str, keys: Keys) -> bool:
-    """Whether an object has a call's keys and no others, so that it is a call even without a marker."""
+def has_call_keys(raw: str, keys: Keys) -> bool:
+    """Whether an object has a call's keys and no others, so that it is a call even without a marker.
+
+    The description of a tool has the same keys, with a JSON Schema in place of arguments.
+    """
     value = _loads(raw)
     if not isinstance(value, dict):
         return False
@@ -81,7 +84,10 @@ def is_call(raw: str, keys: Keys) -> bool:
         value = inner
     names = [key for key in (*keys.name, *_NAME_KEYS) if isinstance(value.get(key), str)]
     arguments = [key for key in (*keys.arguments, *_ARGUMENT_KEYS) if isinstance(value.get(key), dict | str)]
-    return bool(names and arguments) and value.keys() <= {names[0], arguments[0], *_OTHER_KEYS}
+    if not names or not arguments or not value.keys() <= {names[0], arguments[0], *_OTHER_KEYS}:
+        return False
+    given = value[arguments[0]]
+    return not (isinstance(given, dict) and given.get("type") == "object" and "properties" in given)
 
 
 def _loads(text: str) -> Json:

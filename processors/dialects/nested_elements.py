@@ -41,10 +41,14 @@ def elements_of(prefix: str, close: tuple[str, ...]) -> Elements:
 class ElementsReader:
     """Finds the end of one body of nested elements."""
 
-    __slots__ = ("_elements",)
+    opened = 0
+    """See table.Reader."""
+
+    __slots__ = ("_elements", "wake")
 
     def __init__(self, elements: Elements) -> None:
         self._elements = elements
+        self.wake = elements.wake.search
 
     def scan(self, window: str, at: int, *, is_final: bool) -> tuple[int, bool]:
         """See table.Reader."""
@@ -58,7 +62,7 @@ class ElementsReader:
         root = self._tree(raw, head.nesting_max)
         if root is None:
             return CallDraft(dialect=DIALECT, name=head.name, call_id=head.call_id, arguments_text=raw)
-        schema = head.schemas.get(head.name or "", {})
+        schema = head.tools.schemas.get(head.name or "", {})
         value = _typed(_Node("", root.children), {"type": "object", **schema}) if root.children else {}
         return CallDraft(dialect=DIALECT, name=head.name, call_id=head.call_id, value=value)
 

@@ -1,17 +1,24 @@
 """What a body reader is told about the call that it reads."""
 
-from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
 from schemas.jsonvalue import JsonObject
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Schemas(Protocol):
+    """The registered tools."""
+
+    @property
+    def schemas(self) -> dict[str, JsonObject]:
+        """Parameter schemas by name."""
+        ...
+
+
+class Head(NamedTuple):
     """A call's opening marker, read."""
 
     name: str | None
     call_id: str | None
     dialect: str
-    schemas: dict[str, JsonObject]
-    """Parameter schemas of the registered tools, by name."""
+    tools: Schemas
     nesting_max: int

@@ -4,9 +4,7 @@
 module and a line to `body_of`.
 """
 
-import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
 
 from processors.dialects.balanced import Balanced, Strings, delimited, quoted
@@ -24,6 +22,16 @@ from schemas.segment import CallDraft
 class Reader(Protocol):
     """Reads one body; one instance for one call."""
 
+    @property
+    def wake(self) -> Callable[[str], object]:
+        """Gives None for text that neither ends the body nor tells more about it."""
+        ...
+
+    @property
+    def opened(self) -> int:
+        """Where in the body the string or value began that is open at its end, or was last."""
+        ...
+
     def scan(self, window: str, at: int, *, is_final: bool) -> tuple[int, bool]:
         """Where reading stopped, and whether the body ends there; what lies behind is given again, with more."""
         ...
@@ -33,13 +41,8 @@ class Reader(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Body:
-    """A body grammar, ready for use."""
-
-    wake: re.Pattern[str]
-    """What can end a body or tell more about it; text without it need not be looked at."""
-    reader: Callable[[], Reader]
+Body = Callable[[], Reader]
+"""A body grammar, ready for use: gives a reader for each call."""
 
 
 def body_of(grammar: CallGrammar, stops: tuple[str, ...]) -> Body:
@@ -57,13 +60,13 @@ def body_of(grammar: CallGrammar, stops: tuple[str, ...]) -> Body:
         case "tagged_params":
             assert grammar.params is not None
             markers = params_of(grammar.params, (*grammar.close, *grammar.section_close, *grammar.open))
-            return Body(markers.wake, lambda: ParamsReader(markers))
+            return lambda: ParamsReader(markers)
         case "nested_elements":
             elements = elements_of(grammar.prefix, grammar.close)
-            return Body(elements.wake, lambda: ElementsReader(elements))
+            return lambda: ElementsReader(elements)
         case _:
-            return Body(re.compile(r"\n"), LineReader)
+            return LineReader
 
 
 def _balanced(strings: Strings, depth: int, read: Callable[[str, Head], CallDraft]) -> Body:
-    return Body(strings.wake, lambda: Balanced(strings, depth, read))
+    return lambda: Balanced(strings, depth, read)

@@ -31,6 +31,8 @@ class Markers:
     open: re.Pattern[str]
     between: re.Pattern[str]
     """Beginnings of an argument or of the call's end."""
+    end: re.Pattern[str]
+    """The call's end, or the next call."""
     close: re.Pattern[str]
     close_beginning: re.Pattern[str]
     after: re.Pattern[str]
@@ -50,12 +52,14 @@ def params_of(markers: ParamMarkers, ends: tuple[str, ...]) -> Markers:
     follow_part = "|".join([*(beginning(sequence[:1]) for sequence in opens), *(beginning(lead) for lead in leads)])
     close = "|".join(whole(sequence) for sequence in closes)
     close_part = "|".join(beginning(sequence) for sequence in closes)
+    lasts = {template.removesuffix("$)")[-1] for template in (*markers.open, *markers.close, *ends) if template}
     first = sorted({head[:1] for sequence in closes for head in heads_of(sequence)})
     tagged = [whole(sequence, f"p{place}") for place, sequence in enumerate(opens)]
     return Markers(
-        wake=re.compile(r"[>\]|]"),
+        wake=re.compile(f"[{re.escape(''.join(sorted(lasts)))}]"),
         open=re.compile(rf"\s{{0,64}}+(?:{'|'.join(tagged)})"),
         between=re.compile(rf"\s{{0,64}}+(?:{'|'.join(beginning(sequence) for sequence in opens)}|{follow_part})"),
+        end=re.compile(rf"\s{{0,64}}+(?:{'|'.join(whole(lead) for lead in leads) or '(?!)'})"),
         close=re.compile(rf"(?:{close})"),
         close_beginning=re.compile(rf"(?:{close_part})"),
         after=re.compile(rf"(?:{close})\s{{0,64}}+(?:{follow})"),
@@ -82,11 +86,12 @@ class _Found:
 class ParamsReader:
     """Finds the arguments and the end of one tagged body."""
 
-    __slots__ = ("_consumed", "_found", "_in_cdata", "_markers", "_search", "_value")
+    __slots__ = ("_consumed", "_found", "_in_cdata", "_markers", "_search", "_value", "wake")
 
     def __init__(self, markers: Markers) -> None:
         self._markers = markers
         self._search = re.compile(f"[{markers.first}]")
+        self.wake = markers.wake.search
         self._found: list[_Found] = []
         self._value: _Found | None = None
         self._in_cdata: bool | None = False
@@ -98,14 +103,14 @@ class ParamsReader:
         start = at
         while True:
             if self._value is None:
-                at, is_over = self._next(window, at, offset, is_final=is_final)
+                at, is_over = self._next(window, at, offset)
             else:
                 at, is_over = self._through_value(window, at, offset, is_final=is_final)
             if is_over is not None:
                 self._consumed += at - start
                 return at, is_over
 
-    def _next(self, window: str, at: int, offset: int, *, is_final: bool) -> tuple[int, bool | None]:
+    def _next(self, window: str, at: int, offset: int) -> tuple[int, bool | None]:
         found = self._markers.open.match(window, at)
         if found:
             self._value = _Found(
@@ -116,9 +121,9 @@ class ParamsReader:
             )
             self._in_cdata = None
             return found.end(), None
-        if not is_final and self._markers.between.fullmatch(window, at):
-            return at, False
-        return at, not is_final or at < len(window)
+        if self._markers.end.match(window, at):
+            return at, True
+        return at, self._markers.between.fullmatch(window, at) is None
 
     def _through_value(self, window: str, at: int, offset: int, *, is_final: bool) -> tuple[int, bool | None]:
         value, markers = self._value, self._markers
@@ -150,6 +155,11 @@ class ParamsReader:
             if close and value.first_close < 0:
                 value.first_close = at + offset
             at += 1
+
+    @property
+    def opened(self) -> int:
+        """See table.Reader."""
+        return self._value.start if self._value is not None else 0
 
     def draft(self, raw: str, head: Head) -> CallDraft:
         """See table.Reader."""

@@ -1,6 +1,7 @@
 """Marks that were seen → which format the stream is in, and how sure that is."""
 
 from collections import Counter
+from collections.abc import Collection
 
 from processors.segmenting.format import Format
 from processors.segmenting.marks import Mark, MarkKind
@@ -17,27 +18,35 @@ _WEIGHTS = {
 }
 
 
-class Evidence:
-    """Collects the marks of one stream."""
+_VERDICTS_MAX = 10_000
+"""Remembered verdicts: far more than formats combine to in practice."""
 
-    __slots__ = ("_seen",)
 
-    def __init__(self) -> None:
-        self._seen: dict[Mark, None] = {}
+class Judge:
+    """Tells a stream's format from the marks that were seen; shared by all streams, remembers its verdicts."""
 
-    def add(self, mark: Mark) -> None:
-        """A mark was read as markup."""
-        self._seen[mark] = None
+    def __init__(self, formats: dict[str, Format]) -> None:
+        self._formats = formats
+        self._verdicts: dict[tuple[frozenset[Mark], str | None], tuple[str | None, float]] = {}
 
-    def verdict(self, formats: dict[str, Format], hint: str | None) -> tuple[str | None, float]:
+    def verdict(self, seen: Collection[Mark], hint: str | None) -> tuple[str | None, float]:
         """The format that explains most and promises least besides; its share among equals.
 
         A hint decides between equals, and is believed alone when nothing was seen.
         """
-        if not self._seen:
-            return (hint, 0.5) if hint in formats else (None, 0.0)
+        if not seen:
+            return (hint, 0.5) if hint in self._formats else (None, 0.0)
+        key = (frozenset(seen), hint)
+        verdict = self._verdicts.get(key)
+        if verdict is None:
+            if len(self._verdicts) >= _VERDICTS_MAX:
+                self._verdicts.clear()
+            verdict = self._verdicts[key] = self._judge(seen, hint)
+        return verdict
+
+    def _judge(self, seen: Collection[Mark], hint: str | None) -> tuple[str | None, float]:
         scores: Counter[str] = Counter()
-        for mark in self._seen:
+        for mark in seen:
             for name in mark.formats:
                 scores[name] += _WEIGHTS[mark.kind]
         if not scores:
@@ -46,9 +55,8 @@ class Evidence:
         equal = sorted(name for name, score in scores.items() if score == best)
         if hint in equal:
             return hint, 1.0
-        least = min(_promises(formats[name]) for name in equal)
-        simplest = [name for name in equal if _promises(formats[name]) == least]
-        return simplest[0], round(1 / len(equal), 4)
+        simplest = min(equal, key=lambda name: (_promises(self._formats[name]), name))
+        return simplest, round(1 / len(equal), 4)
 
 
 def _promises(entry: Format) -> int:

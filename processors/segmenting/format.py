@@ -6,7 +6,7 @@ Markers are templates: literal text and these placeholders.
     $id     call id                    $index  counter
     $type   JSON Schema type word      $string `true` when the value is raw text, `false` when it is JSON
     $ws     white space, or none       $q      a quotation mark, or none
-    $any    a word that does not matter
+    $word   tool name in ASCII         $any    a word that does not matter
     $( $)   around what may be absent
 
 Learned formats have the same shape and pass the same check of their examples.
@@ -64,6 +64,8 @@ class CallGrammar(BaseModel, frozen=True, extra="forbid"):
     """`line`: only at the start of a line. `start`: only where nothing but markup came before."""
     tentative: bool = False
     """Without a marker of its own: a call only when it reads well and its tool is registered (if tools are given)."""
+    registered: bool = False
+    """A tentative call only of a registered tool, even where no tools are given."""
     name_keys: tuple[str, ...] = ("name",)
     argument_keys: tuple[str, ...] = ("arguments",)
     name_is_key: bool = False

@@ -95,9 +95,13 @@ class Ledger:
             self.out.extend(self._held)
             self._held = []
 
+    def held(self) -> list[Segment]:
+        """The segments that are uncertain."""
+        return [event for event in self._held if isinstance(event, Segment)]
+
     def take_held(self) -> list[Segment]:
         """The segments that were uncertain, to be made into one; their numbers are free again."""
-        segments = [event for event in self._held if isinstance(event, Segment)]
+        segments = self.held()
         self._held = [event for event in self._held if isinstance(event, Failure)]
         self._order -= len(segments)
         return segments

@@ -25,9 +25,9 @@ class MarkKind(IntEnum):
     """Ends a turn, or closes a call that is not open: markup only where nothing but markup follows."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Mark:
-    """One alternative of the automaton."""
+    """One alternative of the automaton; compared by identity, because equal ones are made one."""
 
     kind: MarkKind
     sequence: Sequence

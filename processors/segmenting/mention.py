@@ -2,12 +2,18 @@
 
 _OPENERS = frozenset("(\"'“‘«「『（【《")
 _CLOSERS = frozenset(")\"'”’»」』）】》")
+_LINE_QUOTE = frozenset("> \t")
 _PAUSES = frozenset(".,;:!?，。；：！？、")
 
 
 def is_mention(window: str, start: int, end: int) -> bool:
-    """Whether a marker is quoted or bracketed."""
-    if start == 0 or window[start - 1] not in _OPENERS:
+    """Whether a marker is quoted or bracketed, or stands in a line that is a quotation."""
+    if start == 0:
+        return False
+    if window[start - 1] in _LINE_QUOTE:
+        line = window[window.rfind("\n", 0, start) + 1 : start]
+        return ">" in line and not line.strip("> \t")
+    if window[start - 1] not in _OPENERS:
         return False
     return end >= len(window) or window[end] in _CLOSERS or window[start - 1] not in "(（"
 

@@ -8,18 +8,21 @@ import re
 from collections.abc import Callable
 
 from processors.limits import Limits
-from processors.segmenting.automaton import Automaton, Table
-from processors.segmenting.calls import CallReader, Outcome, Tools
-from processors.segmenting.evidence import Evidence
+from processors.segmenting.automaton import Automaton
+from processors.segmenting.calls import CallReader, Outcome
 from processors.segmenting.ledger import Ledger
 from processors.segmenting.marks import Mark, MarkKind
 from processors.segmenting.mention import is_mention, is_mentioned_close
 from processors.segmenting.quoted import COMMENT_CLOSE, COMMENT_OPEN, Opening, Quoted
 from processors.segmenting.run import Run
+from processors.segmenting.table import Entry, Table
+from processors.segmenting.tools import Tools
+from processors.segmenting.wake import Wake, after, always, at_solid
 from schemas.failure import FailureCode
 from schemas.segment import SegmentKind
 
-_ALWAYS = re.compile("")
+_RARE_CHARS_MAX = 2
+"""Beginnings of a mark up to this length are mostly something else."""
 _SOLID = re.compile(r"\S")
 
 
@@ -28,16 +31,16 @@ class Places:
 
     __slots__ = (
         "_at", "_automaton", "_base", "_calls", "_has_tokens", "_is_closed", "_is_reasoning", "_is_wrapped", "_ledger",
-        "_line_table", "_place", "_quoted", "_run", "_table", "_tools", "_window", "evidence", "wake",
+        "_line_table", "_place", "_quoted", "_run", "_table", "_tools", "_window", "seen", "wake",
     )  # fmt: skip
 
     def __init__(self, automaton: Automaton, ledger: Ledger, tools: Tools, limits: Limits) -> None:
         self._automaton = automaton
         self._ledger = ledger
         self._tools = tools
-        self.evidence = Evidence()
-        self._run = Run(ledger, tools.names)
-        self._calls = CallReader(automaton, ledger, self.evidence, tools, limits)
+        self.seen: set[Mark] = set()
+        self._run = Run(ledger, tools)
+        self._calls = CallReader(automaton, ledger, self.seen, tools, limits)
         self._quoted = Quoted()
         self._has_tokens = False
         self._is_closed = False
@@ -48,18 +51,18 @@ class Places:
         self._base = 0
         self._table: Table = automaton.text
         self._line_table: Table = automaton.line
-        self._place: Callable[[bool], bool] = self._at_fresh
-        self.wake = _ALWAYS
+        self._place: Callable[[Places, bool], bool] = Places._at_fresh
+        self.wake: Wake = always
 
     def read(self, window: str, at: int, base: int, *, is_final: bool) -> int:
         """Read the window from here on, which stands at `base` in the stream → where reading stopped."""
         self._window, self._at, self._base = window, at, base
-        while self._place(is_final):
+        while self._place(self, is_final):
             pass
         return self._at
 
-    def _wait(self, pattern: re.Pattern[str]) -> bool:
-        self.wake = pattern
+    def _wait(self, wake: Wake) -> bool:
+        self.wake = wake
         return False
 
     def _take(self, end: int) -> None:
@@ -75,7 +78,7 @@ class Places:
         self._run.put_aside(window[self._at : here])
         self._at = here
         if solid is None:
-            return self._wait(_SOLID)
+            return self._wait(at_solid)
         outcome = self._mark_at(self._automaton.start, here, is_final)
         if outcome is None:
             self._leave_fresh(here)
@@ -84,7 +87,7 @@ class Places:
     def _leave_fresh(self, here: int) -> None:
         self._run.resume(self._base + here, has_tokens=self._has_tokens)
         self._has_tokens = False
-        self._place = self._in_text
+        self._place = Places._in_text
 
     def _in_text(self, is_final: bool) -> bool:
         """In a response or in reasoning."""
@@ -92,7 +95,7 @@ class Places:
         hit = table.trigger.search(window, self._at)
         if hit is None:
             self._take(len(window))
-            return self._wait(table.trigger)
+            return self._wait(table.trigger.search)
         here = hit.start()
         self._take(here)
         character = window[here]
@@ -100,7 +103,7 @@ class Places:
             return self._at_quoted(here, is_final)
         if character == "\n":
             if here + 1 == len(window) and not is_final:
-                return self._wait(_ALWAYS)
+                return self._wait(table.wake_after_line)
             table, here = self._line_table, here + 1
         outcome = self._mark_at(table, here, is_final)
         if outcome is None:
@@ -114,14 +117,14 @@ class Places:
         is_line_start = not self._is_reasoning and (not line.strip(" \t") or self._run.is_empty)
         end, opening = self._quoted.open(window, here, is_line_start=is_line_start, is_final=is_final)
         if opening is Opening.WAIT:
-            return self._wait(_ALWAYS)
+            return self._wait(self._quoted.wake)
         if opening is Opening.COMMENT:
             self._at = end
-            self._place = self._in_comment
+            self._place = Places._in_comment
             return True
         self._take(end)
         if opening is Opening.FENCE:
-            self._place = self._in_fence
+            self._place = Places._in_fence
         return True
 
     def _in_fence(self, is_final: bool) -> bool:
@@ -129,7 +132,7 @@ class Places:
         self._take(end)
         if not is_closed:
             return self._wait(self._quoted.wake)
-        self._place = self._in_text
+        self._place = Places._in_text
         return True
 
     def _in_comment(self, is_final: bool) -> bool:
@@ -141,7 +144,7 @@ class Places:
         self._run.end(SegmentKind.RESPONSE, before, by_mark=False)
         self._ledger.segment(SegmentKind.STATE, text, (before, after))
         self._run.restart(after)
-        self._place = self._in_text
+        self._place = Places._in_text
         return True
 
     def _in_call(self, is_final: bool) -> bool:
@@ -149,8 +152,11 @@ class Places:
         if outcome is Outcome.WAIT:
             return self._wait(self._calls.wake)
         if outcome is Outcome.ACCEPTED:
-            self._run.end(SegmentKind.RESPONSE, self._calls.start, by_mark=True)
+            self._run.end(self._kind, self._calls.start, by_mark=True)
             self._ledger.settle()
+        elif outcome is Outcome.REREAD:
+            self._base += len(self._window) - len(self._calls.rest)
+            self._window = self._calls.rest
         elif outcome is Outcome.DONE:
             self._run.has_calls = True
             self._fresh_after(self._at)
@@ -164,24 +170,43 @@ class Places:
         self._run.write(text)
         if text.startswith("```"):
             self._quoted.open_fence(text[: len(text) - len(text.lstrip("`"))])
-            self._place = self._in_fence
+            self._place = Places._in_fence
 
     def _mark_at(self, table: Table, here: int, is_final: bool) -> bool | None:
         """Act on the mark that stands here; None when there is none, False when there may be one."""
         window = self._window
-        found = table.whole.match(window, here)
-        if not is_final and table.partial.fullmatch(window, here):
-            return self._wait(_ALWAYS)
-        if found is None:
-            return self._cut_off(table, here) if is_final and table.partial.fullmatch(window, here) else None
-        if found.end() == len(window) and not is_final:
-            return self._wait(_ALWAYS)
-        mark = table.marks[found.lastgroup or ""]
-        is_bare = mark.kind is MarkKind.REASONING_CLOSE and not self._is_reasoning
-        if (is_mentioned_close if is_bare else is_mention)(window, here, found.end()):
+        missing = table.missing_at(window, here)
+        if missing:
+            if is_final:
+                return self._cut_off(table, here)
+            is_rare = len(window) - here <= _RARE_CHARS_MAX and self._place is Places._in_text
+            return self._wait(table.wake_at(window[here:]) if is_rare else after(missing))
+        for group in table.groups_at(window, here):
+            found = group.whole.match(window, here)
+            if found is None or group.may_extend:
+                missing = group.missing_at(window, here)
+                if missing and not is_final:
+                    return self._wait(after(missing))
+                if missing and found is None:
+                    return self._cut_off(table, here)
+            if found is not None:
+                return self._found(group.entries[found.lastgroup or ""], found, is_final)
+        return None
+
+    def _found(self, entry: Entry, found: re.Match[str], is_final: bool) -> bool | None:
+        window, kind, end = self._window, entry.mark.kind, found.end()
+        if end == len(window) and not is_final:
+            return self._wait(always)
+        is_bare = kind is MarkKind.REASONING_CLOSE and not self._is_reasoning
+        if (is_mentioned_close if is_bare else is_mention)(window, found.start(), end):
             return None
-        self._take(here)
-        self._act(mark, found)
+        if is_bare and self._run.holds(self._automaton.opener_line(entry.mark)):
+            return None
+        self._take(found.start())
+        if kind is MarkKind.CALL:
+            self._open_call(entry, found)
+        else:
+            self._act(entry.mark, found, is_bare)
         return True
 
     def _cut_off(self, table: Table, here: int) -> bool | None:
@@ -198,13 +223,9 @@ class Places:
         self._fresh_after(len(window))
         return True
 
-    def _act(self, mark: Mark, found: re.Match[str]) -> None:
+    def _act(self, mark: Mark, found: re.Match[str], is_bare: bool) -> None:
         here, end = self._base + found.start(), found.end()
-        if mark.kind is MarkKind.CALL:
-            self._open_call(mark, found)
-            return
-        self.evidence.add(mark)
-        is_bare = mark.kind is MarkKind.REASONING_CLOSE and not self._is_reasoning
+        self.seen.add(mark)
         if (
             (is_bare and self._is_closed)
             or mark.kind is MarkKind.END
@@ -214,7 +235,7 @@ class Places:
             self._run.put_aside(found[0], is_leak=not is_element)
             self._has_tokens = True
             self._at = end
-            self._place = self._at_fresh
+            self._place = Places._at_fresh
             return
         if is_bare:
             self._run.end_implied(here)
@@ -229,19 +250,16 @@ class Places:
         if mark.kind is MarkKind.REASONING_OPEN:
             self.enter_reasoning(mark.formats)
 
-    def _open_call(self, mark: Mark, found: re.Match[str]) -> None:
-        self._calls.open(mark, found.lastgroup or "", found, self._base)
+    def _open_call(self, entry: Entry, found: re.Match[str]) -> None:
+        self._calls.open(entry, found, self._base)
         self._at = found.end()
-        self._place = self._in_call
-        if not mark.is_tentative:
-            self._run.end(self._kind, self._base + found.start(), by_mark=True)
-            self._ledger.settle()
+        self._place = Places._in_call
 
     def _fresh_after(self, end: int) -> None:
         self._at = end
         self._run.restart(self._base + end)
         self._has_tokens = False
-        self._place = self._at_fresh
+        self._place = Places._at_fresh
         self._is_reasoning = False
         self._table, self._line_table = self._automaton.text, self._automaton.line
 
@@ -249,7 +267,7 @@ class Places:
         """A block was opened by a marker of these formats, or by the prompt, if there are none."""
         self._is_reasoning = True
         self._table = self._line_table = self._automaton.reasoning(formats)
-        self._place = self._in_text
+        self._place = Places._in_text
 
     @property
     def _kind(self) -> SegmentKind:
@@ -259,7 +277,7 @@ class Places:
         """The end of the stream ends whatever is open."""
         end = self._base + len(self._window)
         self._take(len(self._window))
-        if self._place == self._in_comment:
+        if self._place is Places._in_comment:
             comment = COMMENT_OPEN + self._quoted.comment
             self._run.write(comment)
             self._ledger.failure(FailureCode.MISSING_CLOSE, (end - len(comment), end), comment, state="comment")

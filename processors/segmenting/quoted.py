@@ -4,13 +4,22 @@ import io
 import re
 from enum import Enum
 
-from processors.segmenting.code import NOT_CODE, WAIT, fence_closes, fence_opens, inline_ends, run_length
+from processors.segmenting.code import (
+    INLINE_CHARS_MAX,
+    NOT_CODE,
+    WAIT,
+    fence_closes,
+    fence_opens,
+    inline_ends,
+    run_length,
+)
+from processors.segmenting.wake import Wake, always, at_or_after
 
 COMMENT_OPEN, COMMENT_CLOSE = "<!--", "-->"
 
-_COMMENT_WAKE = re.compile(">")
-_FENCE_WAKE = {"`": re.compile("`"), "~": re.compile("~")}
-_ALWAYS = re.compile("")
+_COMMENT_WAKE: Wake = re.compile(">").search
+_FENCE_WAKE: dict[str, Wake] = {"`": re.compile("`").search, "~": re.compile("~").search}
+_INLINE_WAKE: Wake = re.compile(r"[`\n]").search
 
 
 class Opening(Enum):
@@ -30,7 +39,7 @@ class Quoted:
     def __init__(self) -> None:
         self._fence = ""
         self._comment = io.StringIO()
-        self.wake = _ALWAYS
+        self.wake: Wake = always
 
     @property
     def comment(self) -> str:
@@ -48,6 +57,7 @@ class Quoted:
         if end == NOT_CODE and window[here] == "`":
             end = inline_ends(window, here, is_final=is_final)
         if end == WAIT:
+            self.wake = at_or_after(_INLINE_WAKE, INLINE_CHARS_MAX)
             return here, Opening.WAIT
         return (end if end >= 0 else here + max(1, run_length(window, here))), Opening.TEXT
 
@@ -60,13 +70,14 @@ class Quoted:
             self._comment = io.StringIO()
             return here + len(COMMENT_OPEN), Opening.COMMENT
         if not is_final and COMMENT_OPEN.startswith(window[here:]):
+            self.wake = always
             return here, Opening.WAIT
         return here + 1, Opening.TEXT
 
     def through_fence(self, window: str, at: int, *, is_final: bool) -> tuple[int, bool]:
         """How far the text is the fence's, and whether it is closed there."""
         end, line_end = fence_closes(window, at, self._fence, is_final=is_final)
-        self.wake = _ALWAYS if end < len(window) else _FENCE_WAKE[self._fence[0]]
+        self.wake = always if end < len(window) else _FENCE_WAKE[self._fence[0]]
         return end, line_end != WAIT
 
     def through_comment(self, window: str, at: int, *, is_final: bool) -> tuple[int, bool]:

@@ -5,23 +5,32 @@ more text follows; until that is known it is put aside, and put back when text f
 """
 
 import io
-from collections.abc import Iterable
+import re
 
 from processors.segmenting.ledger import Ledger
 from processors.segmenting.orphans import orphans_in, tools_in
 from processors.segmenting.quoted import COMMENT_CLOSE, COMMENT_OPEN
+from processors.segmenting.tools import Tools
 from schemas.failure import FailureCode
 from schemas.segment import SegmentKind
+
+_CLOSING_TAG = re.compile(r"</([^\s<>/]{1,64})>")
+
+
+def _is_pair(tokens: str, text: str) -> bool:
+    """Whether a closing tag at the end of a text closes one that the text itself opens, as in HTML."""
+    tag = _CLOSING_TAG.match(tokens)
+    return tag is not None and f"<{tag[1]}" in text
 
 
 class Run:
     """Collects the text of the segment that is open."""
 
-    __slots__ = ("_aside", "_leak", "_ledger", "_names", "_text", "has_calls", "is_start", "start")
+    __slots__ = ("_aside", "_leak", "_ledger", "_text", "_tools", "has_calls", "is_start", "start")
 
-    def __init__(self, ledger: Ledger, names: Iterable[str]) -> None:
+    def __init__(self, ledger: Ledger, tools: Tools) -> None:
         self._ledger = ledger
-        self._names = names
+        self._tools = tools
         self._text = io.StringIO()
         self._aside = ""
         self._leak = ""
@@ -35,6 +44,11 @@ class Run:
     def is_empty(self) -> bool:
         """Whether no text was collected."""
         return not self._text.tell()
+
+    def holds(self, pattern: re.Pattern[str]) -> bool:
+        """Whether the text so far holds this, what is held in the ledger included."""
+        texts = (event.text for event in self._ledger.held())
+        return pattern.search(self._text.getvalue()) is not None or any(pattern.search(text) for text in texts)
 
     def write(self, text: str) -> None:
         """More text."""
@@ -65,6 +79,9 @@ class Run:
 
     def end(self, kind: SegmentKind, place: int, *, by_mark: bool) -> None:
         """The segment ends here; framing at a mark is not part of it."""
+        if self._leak and _is_pair(self._leak, self._text.getvalue()):
+            self._leak = ""
+            by_mark = False
         if self._leak:
             span = (place - len(self._aside), place)
             self._ledger.failure(FailureCode.LEAKED_TOKEN, span, self._leak, state="text")
@@ -107,6 +124,6 @@ class Run:
             span = (start + place, start + place + len(marker))
             self._ledger.failure(FailureCode.ORPHAN_MARKER, span, marker, state="text", context=context)
         if not self.has_calls:
-            for name, context in tools_in(text, self._names):
+            for name, context in tools_in(text, self._tools.names):
                 span = (start, start + len(text))
                 self._ledger.failure(FailureCode.LOOKS_LIKE_CALL, span, name, state="text", context=context)

@@ -7,13 +7,14 @@ elements as the first, so the two cannot disagree.
 import re
 from dataclasses import dataclass
 
-_TOKEN = re.compile(r"\$(name|any|key|id|index|type|string|ws|q|\(|\))")
+_TOKEN = re.compile(r"\$(name|word|any|key|id|index|type|string|ws|q|\(|\))")
 
 SPACES_MAX = 64
 NAME_MAX = 128
 
 _CLASSES = {
     "name": rf"\w[\w.\-/:]{{0,{NAME_MAX}}}",
+    "word": r"[A-Za-z_][A-Za-z0-9_.\-]{0,64}",
     "any": r"[\w.\-:/]{1,128}",
     "key": rf"[^\s<>\"'=|][^<>\"'\n]{{0,{NAME_MAX}}}?",
     "id": r"[\w.\-:]{1,64}",
@@ -85,37 +86,61 @@ def _whole(element: Element, tag: str) -> str:
             return "[\"']?"
         case Variable(name):
             tag = "" if name == "any" else tag
-            return f"(?P<{name}_{tag}>{_CLASSES[name]})" if tag else f"(?:{_CLASSES[name]})"
+            group = "name" if name == "word" else name
+            return f"(?P<{group}_{tag}>{_CLASSES[name]})" if tag else f"(?:{_CLASSES[name]})"
         case Optional(inner):
             return f"(?:{whole(inner, tag)})?"
         case Choice(ways):
             return f"(?={'|'.join(whole(way) for way in ways)})"
 
 
-def beginning(sequence: Sequence) -> str:
-    """Elements → the pattern of every beginning of the marker, the empty one and the whole one included."""
+def beginning(sequence: Sequence, needs: list[int] | None = None) -> str:
+    """Elements → the pattern of every beginning of the marker, the empty one and the whole one included.
+
+    needs: gets, for each empty group of the pattern, how many characters at least follow behind it in the marker.
+    """
     if not sequence:
         return ""
     first, rest = sequence[0], sequence[1:]
-    after = beginning(rest)
+    if isinstance(first, Optional):
+        return f"(?:{beginning((*first.inner, *rest), needs)}|{beginning(rest, needs)})"
+    if isinstance(first, Choice):
+        return f"(?:{'|'.join(beginning(way) for way in first.ways)})"
+    if first == Variable("string"):
+        return f"(?:{'|'.join(beginning((Literal(word), *rest), needs) for word in ('true', 'false'))})"
+    done = ""
+    if needs is not None:
+        needs.append(shortest(rest))
+        done = "()"
+    after = done + beginning(rest, needs)
     match first:
         case Literal(text):
-            pattern = after
             for character in reversed(text):
-                pattern = f"(?:{re.escape(character)}{pattern})?"
-            return pattern
+                after = f"(?:{re.escape(character)}{after})?"
+            return after
         case Variable("ws"):
             return f"{_SPACE}{after}"
         case Variable("q"):
             return f"[\"']?{after}"
-        case Variable("string"):
-            return f"(?:{beginning((Literal('true'), *rest))}|{beginning((Literal('false'), *rest))})"
         case Variable(name):
             return f"(?:(?:{_CLASSES[name]}){after})?"
-        case Optional(inner):
-            return f"(?:{beginning((*inner, *rest))}|{after})"
-        case Choice(ways):
-            return f"(?:{'|'.join(beginning(way) for way in ways)})"
+    raise AssertionError(first)
+
+
+def shortest(sequence: Sequence) -> int:
+    """Length of the shortest text that elements may stand for."""
+    length = 0
+    for element in sequence:
+        match element:
+            case Literal(text):
+                length += len(text)
+            case Choice(ways):
+                length += min(shortest(way) for way in ways)
+            case Variable("ws" | "q") | Optional():
+                pass
+            case _:
+                length += 1
+    return length
 
 
 def heads_of(sequence: Sequence) -> set[str]:

@@ -1,0 +1,211 @@
+"""Marks of one situation → a table: where to wake up, which mark stands there, what may be one when more text comes.
+
+A mark begins with a literal, with few exceptions. The literals are in a dictionary, so that one look-up tells which few
+patterns to try, and the beginnings of literals are in another, which tells how much more text is needed at least.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from processors.segmenting.marks import Mark, MarkKind, is_symbol
+from processors.segmenting.template import Literal, beginning, heads_of, whole
+from processors.segmenting.wake import Wake
+
+_TRIGGER_DEPTH = 3
+"""Characters of a mark that wake the reader: with fewer, HTML and comparisons would."""
+_KEY_CHARS = 4
+"""Characters by which literals are looked up: few literals share more."""
+_NEVER = r"(?!)"
+_SYMBOL = re.compile(r"[<\[{|]")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A mark with the names of its groups in the pattern."""
+
+    mark: Mark
+    name_group: str | None
+    id_group: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Marks that begin alike, compiled."""
+
+    whole: re.Pattern[str]
+    partial: re.Pattern[str]
+    entries: dict[str, Entry]
+    may_extend: bool
+    """Whether a mark that is found may be the beginning of another one."""
+    needs: tuple[int, ...]
+    """For each group of `partial`: characters that the mark has behind it, at least."""
+
+    def missing_at(self, window: str, here: int) -> int:
+        """How many characters a mark that may be under way here still needs, at least; 0 when there is none."""
+        part = self.partial.fullmatch(window, here)
+        if part is None:
+            return 0
+        last = part.lastindex
+        return max(1, self.needs[last - 1] - part.end() + part.end(last)) if last else 1
+
+
+@dataclass(frozen=True)
+class Table:
+    """The marks of one situation, compiled."""
+
+    marks: tuple[Mark, ...]
+    groups: dict[str, Group]
+    """By the literal with which a mark begins, or may begin."""
+    lengths: dict[str, tuple[int, ...]]
+    """By the first characters of a text: the lengths of the literals that it may begin with, longest first."""
+    missing: dict[str, int]
+    """Beginning of a literal → characters that the shortest such literal still needs."""
+    longest: int
+    others: tuple[Group, ...]
+    """Marks that begin with a word."""
+    line_starts: str
+    """First characters of marks that begin a line."""
+    trigger: re.Pattern[str]
+    """Finds where a mark may begin; hits at the end of a text when its last character may be a mark's first."""
+
+    def groups_at(self, window: str, here: int) -> tuple[Group, ...]:
+        """The marks that may stand here, by their first characters."""
+        lengths = self.lengths.get(window[here : here + _KEY_CHARS]) or self.lengths.get(window[here : here + 1], ())
+        for length in lengths:
+            group = self.groups.get(window[here : here + length])
+            if group is not None:
+                return (group, *self.others)
+        return self.others
+
+    resumed: dict[str, Wake] = field(default_factory=dict)
+
+    def wake_at(self, rest: str) -> Wake:
+        """For a text that ends with the beginning of a literal: what goes on with it, or another place of interest.
+
+        Worth its pattern where most such beginnings are no marks: one or two characters.
+        """
+        wake = self.resumed.get(rest)
+        if wake is None:
+            nexts = {
+                literal[len(rest)] for literal in self.groups if len(literal) > len(rest) and literal.startswith(rest)
+            }
+            pattern = rf"\A[{re.escape(''.join(sorted(nexts)))}]|{self.trigger.pattern}"
+            wake = self.resumed[rest] = re.compile(pattern).search
+        return wake
+
+    @cached_property
+    def wake_after_line(self) -> Wake:
+        """For a text that ends with a line: a mark that begins the next one, or another place of interest."""
+        return re.compile(rf"\A[{re.escape(self.line_starts)}]|{self.trigger.pattern}").search
+
+    def missing_at(self, window: str, here: int) -> int:
+        """How many characters are missing at least to a literal that is under way here; 0 when none is."""
+        return self.missing.get(window[here:], 0) if len(window) - here < self.longest else 0
+
+    def is_cut_call(self, window: str, here: int, *, is_fresh: bool) -> bool:
+        """Whether the end of a stream holds the beginning of a call.
+
+        is_fresh: only markup came before; else the call's first literal must be whole.
+        """
+        pattern = self._cut if is_fresh else self._opened
+        return pattern.fullmatch(window, here) is not None and _SYMBOL.search(window, here) is not None
+
+    @property
+    def _calls(self) -> list[Mark]:
+        return [mark for mark in self.marks if mark.kind <= MarkKind.EMPTY_SECTION and not mark.is_tentative]
+
+    @cached_property
+    def _cut(self) -> re.Pattern[str]:
+        return re.compile(either(beginning(mark.sequence) for mark in self._calls))
+
+    @cached_property
+    def _opened(self) -> re.Pattern[str]:
+        symbols = [mark.sequence for mark in self._calls if is_symbol(mark.sequence)]
+        return re.compile(either(whole(sequence[:1]) + beginning(sequence[1:]) for sequence in symbols))
+
+
+def either(patterns: Iterable[str]) -> str:
+    """One of several patterns; none of none."""
+    unique = tuple(dict.fromkeys(patterns))
+    return f"(?:{'|'.join(unique)})" if unique else _NEVER
+
+
+def table_of(marks: Iterable[Mark], extra: tuple[str, ...] = (), lines: Iterable[Mark] = ()) -> Table:
+    """Marks → their table.
+
+    extra: literals that wake the reader besides; lines: marks that begin a line and stand in another table.
+    """
+    marks = tuple(marks)
+    starts = {head[:1] for mark in (*marks, *lines) if mark.place == "line" for head in heads_of(mark.sequence)}
+    line_starts = "".join(sorted(starts))
+    heads = {mark: heads_of(mark.sequence) for mark in marks}
+    literals = {head for mark in marks for head in heads[mark] if head}
+    groups = {
+        literal: group_of(mark for mark in marks if any(head and literal.startswith(head) for head in heads[mark]))
+        for literal in literals
+    }
+    others = [mark for mark in marks if "" in heads[mark]]
+    lengths: dict[str, set[int]] = {}
+    for literal in literals:
+        short = literal[:_KEY_CHARS]
+        sizes = {len(other) for other in literals if other.startswith(short) or short.startswith(other)}
+        lengths.setdefault(short, set()).update(sizes)
+        lengths.setdefault(literal[:1], set()).update({len(literal)} if len(literal) < _KEY_CHARS else ())
+    missing: dict[str, int] = {}
+    for literal in sorted(literals, key=len, reverse=True):
+        for size in range(1, len(literal)):
+            missing[literal[:size]] = len(literal) - size
+    return Table(
+        marks=marks,
+        groups=groups,
+        lengths={key: tuple(sorted(sizes, reverse=True)) for key, sizes in lengths.items()},
+        missing=missing,
+        longest=max(map(len, literals), default=0),
+        others=(group_of(others),) if others else (),
+        line_starts=line_starts,
+        trigger=_trigger(marks, extra, line_starts),
+    )
+
+
+def group_of(marks: Iterable[Mark]) -> Group:
+    """Marks → one pattern; the first that fits counts."""
+    marks = tuple(marks)
+    entries, patterns = {}, []
+    for place, mark in enumerate(marks):
+        tag = f"m{place}"
+        pattern = whole(mark.sequence, tag)
+        patterns.append(f"(?P<{tag}>{pattern})")
+        groups = [f"{name}_{tag}" for name in ("name", "id", "index")]
+        names = [group if f"<{group}>" in pattern else None for group in groups]
+        entries[tag] = Entry(mark, names[0], names[1] or names[2])
+    needs: list[int] = []
+    partial = "|".join(beginning(mark.sequence, needs) for mark in marks)
+    plain = [
+        mark.sequence[0].text for mark in marks if len(mark.sequence) == 1 and isinstance(mark.sequence[0], Literal)
+    ]
+    longer = [mark for mark in marks if any(whole(mark.sequence).startswith(re.escape(text)) for text in plain)]
+    return Group(
+        re.compile(either(patterns), re.DOTALL), re.compile(partial), entries, len(longer) > len(plain), tuple(needs)
+    )
+
+
+def _trigger(marks: tuple[Mark, ...], extra: tuple[str, ...], line_starts: str) -> re.Pattern[str]:
+    heads = [head for mark in marks if mark.place == "anywhere" for head in heads_of(mark.sequence) if head]
+    patterns = _first_characters([*heads, *extra], _TRIGGER_DEPTH)
+    if line_starts:
+        patterns.append(rf"\n(?=[{re.escape(line_starts)}]|\Z)")
+    return re.compile("|".join(patterns) or _NEVER)
+
+
+def _first_characters(literals: Iterable[str], depth: int) -> list[str]:
+    """Patterns of the first characters of literals, each of which the end of the text may cut short."""
+    rests: dict[str, set[str]] = {}
+    for literal in literals:
+        rests.setdefault(literal[0], set()).add(literal[1:])
+    patterns = []
+    for first, after in sorted(rests.items()):
+        ahead = "" if depth == 1 or "" in after else "|".join([*_first_characters(after, depth - 1), r"\Z"])
+        patterns.append(re.escape(first) + (f"(?={ahead})" if ahead else ""))
+    return patterns
