@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from itertools import pairwise
 
+from processors.reasoning.link import link
 from schemas.failure import Failure
 from schemas.jsonvalue import JsonObject
 from schemas.output import FormatFound, Output, OutputMetadata, Reasoning
@@ -129,7 +129,7 @@ class Assembler:
 
     def _output(self, closed: Closed) -> Output:
         calls = tuple(self._calls.values())
-        nodes = tuple(self._nodes)
+        linked = link(self._nodes, calls, tuple(self._state.values()), self._failures, self._meta.user or "")
         repairs = sum(len(call.repairs) for call in calls)
         markup = sum(len(segment.repairs) for segment in self._responses.values())
         return Output(
@@ -137,10 +137,12 @@ class Assembler:
             format=FormatFound(id=closed.format, confidence=round(closed.format_confidence, 4)),
             reasoning=Reasoning(
                 text="\n".join(node.text for node in self._nodes) if self._nodes else None,
-                nodes=nodes,
-                edges=tuple((one.id, other.id) for one, other in pairwise(nodes)),
+                nodes=linked.nodes,
+                edges=linked.edges,
+                gaps=linked.gaps,
+                links=linked.links,
             ),
-            tool_calls=calls,
+            tool_calls=linked.calls,
             state=self._state,
             response=self._response(),
             pii=dict(sorted(self._pii.items())),
