@@ -7,7 +7,8 @@ finds something and texts in which it must not; `tests/processors/test_pii_rules
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -23,8 +24,11 @@ FOLLOWS = " -.():/Xx"
 """Characters after a run of digits by which digit rules are told apart."""
 
 _ANY = ("", *FOLLOWS)
-_INDEXED = frozenset({"digits", "letters", "token", "word"})
+_INDEXED = frozenset({"digits", "letters", "worded", "token", "word"})
 K = TypeVar("K")
+
+Cue = tuple[str, int, tuple["Rule", ...]]
+"""A cue word, where in it the letter stands that is looked for, and its rules."""
 
 Finder = Callable[[str], Iterable[PiiSpan]]
 """A search of its own over a whole text: a tenant's rules, or a recogniser of names."""
@@ -66,13 +70,15 @@ class PiiRules:
     rules: tuple[Rule, ...]
     digits: Mapping[tuple[int, str], tuple[Rule, ...]]
     letters: Mapping[int, tuple[Rule, ...]]
+    worded: Mapping[int, tuple[Rule, ...]]
+    """For digits directly after a lower-case letter."""
     tokens: Mapping[str, tuple[Rule, ...]]
     """By the first two characters of the run."""
     token_lengths: Mapping[int, tuple[Rule, ...]]
     words: tuple[tuple[bytes, tuple[Rule, ...]], ...]
     """By an ASCII cue word, in lower case."""
-    cues: tuple[tuple[str, tuple[Rule, ...]], ...]
-    """By a cue word in another script."""
+    cues: tuple[tuple[str, tuple[Cue, ...]], ...]
+    """By a cue word in another script, under the one letter of it that is looked for."""
     shapes: Mapping[str, tuple[Rule, ...]]
     finders: tuple[Finder, ...] = ()
 
@@ -90,12 +96,23 @@ def indexed(rules: Iterable[Rule]) -> PiiRules:
         rules=kept,
         digits=_by(kept, lambda rule: product(rule.lengths, rule.follows or _ANY) if rule.anchor == "digits" else ()),
         letters=_by(kept, lambda rule: rule.lengths if rule.anchor == "letters" else ()),
+        worded=_by(kept, lambda rule: rule.lengths if rule.anchor == "worded" else ()),
         tokens=_by(kept, lambda rule: [needle[:2] for needle in rule.needles] if rule.anchor == "token" else ()),
         token_lengths=_by(kept, lambda rule: () if rule.anchor != "token" or rule.needles else rule.lengths),
         words=tuple((needle.encode(), found) for needle, found in words.items() if needle.isascii()),
-        cues=tuple((needle, found) for needle, found in words.items() if not needle.isascii()),
+        cues=tuple(_under_letters({needle: found for needle, found in words.items() if not needle.isascii()})),
         shapes=_by(kept, lambda rule: () if rule.anchor in _INDEXED else (rule.anchor,)),
     )
+
+
+def _under_letters(cues: Mapping[str, tuple[Rule, ...]]) -> Iterator[tuple[str, tuple[Cue, ...]]]:
+    """Cue words under as few letters as do, of equal ones the last: `in` is fastest for one character."""
+    left = dict(cues)
+    while left:
+        counts = Counter(letter for cue in left for letter in dict.fromkeys(reversed(cue)))
+        letter = counts.most_common(1)[0][0]
+        yield letter, tuple((cue, cue.index(letter), found) for cue, found in left.items() if letter in cue)
+        left = {cue: found for cue, found in left.items() if letter not in cue}
 
 
 def _by(rules: tuple[Rule, ...], keys: Callable[[Rule], Iterable[K]]) -> dict[K, tuple[Rule, ...]]:

@@ -6,14 +6,15 @@ the class of character changes, whether digits or symbols stand among letters, a
 
 import re
 
-_PLACEHOLDER = re.compile(
-    r"""(?ix) \A(?: [<\[{] | \$\{ | \$[a-z_]+\Z | %[a-z_]+%\Z | \$\( )
-    | your | example | placeholder | changeme | change_me | redacted | dummy | sample | insert | replace | todo
-    | xxxx | \*\*\*\* | \.\.\. | (?<![a-z])here\Z | 0123456 | 12345678(?:9|\Z) | abcdef(?:g|\Z)
-    | \A(?:none|null|true|false|undefined|required|optional|string|hidden|masked|secret|password|token|n/a)\Z
-    | environ | getenv | process\.env | \Aself\. | \A(?:config|settings|args|request|this|props|data)\. | \(\)
+_STAND_IN = re.compile(
+    r"""(?ix) [<\[{] | \$\{ | \$[a-z_]+\Z | %[a-z_]+%\Z | \$\( | (?:self|config|settings|args|request|this|props|data)\.
+    | (?:none|null|true|false|undefined|required|optional|string|hidden|masked|secret|password|token|n/a)\Z
     """
-)
+).match
+_STAND_IN_PARTS = (
+    "your", "example", "placeholder", "changeme", "change_me", "redacted", "dummy", "sample", "xxxx", "***", "...",
+    "_here", "-here", "environ", "getenv", "process.env", "()", "0123456", "123456789", "abcdefg",
+)  # fmt: skip
 _PIECE = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+|[^A-Za-z0-9]+")
 _HEX = re.compile(r"[0-9a-f]{32,}|[0-9A-F]{32,}")
 _SYMBOLS = frozenset("!@#$%^&*~+=/?")
@@ -24,7 +25,11 @@ _WORDS = re.compile(
 
 def is_placeholder(text: str) -> bool:
     """Whether the text stands for a value instead of being one, our own placeholders included."""
-    return len(set(text)) < 4 or _PLACEHOLDER.search(text) is not None
+    low = text.lower()
+    for part in _STAND_IN_PARTS:
+        if part in low:
+            return True
+    return len(set(text)) < 4 or _STAND_IN(text) is not None
 
 
 def is_value(text: str) -> bool:
