@@ -9,12 +9,13 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 
 from aiokafka import TopicPartition
-from aiokafka.errors import CommitFailedError, IllegalStateError, KafkaError
+from aiokafka.errors import KafkaError
 
+from streams.delivery import Delivery
 from streams.kafka_clients import Clients
 from streams.open_stream import Poisoned
-from streams.outbox import Outbox
 from streams.partition import Partition
+from streams.settings import ConfigError
 from streams.stage import Chain
 
 UNKNOWN = -1
@@ -27,7 +28,7 @@ class Held:
     """State of all partitions that this worker has now."""
 
     def __init__(
-        self, chain: Chain, clients: Clients, outbox: Outbox, poisoned: Poisoned, now: Callable[[], float]
+        self, chain: Chain, clients: Clients, delivery: Delivery, poisoned: Poisoned, now: Callable[[], float]
     ) -> None:
         self._chain = chain
         self._clients = clients
@@ -35,8 +36,8 @@ class Held:
         self._now = now
         self._committed: dict[TopicPartition, tuple[int, str]] = {}
         self._parked: dict[TopicPartition, Partition] = {}
-        self._fault: KafkaError | None = None
-        self.outbox = outbox
+        self._fault: KafkaError | ConfigError | None = None
+        self.delivery = delivery
         self.partitions: dict[TopicPartition, Partition] = {}
         self.lock = asyncio.Lock()
         """Held for one turn of the loop, and while partitions come or go."""
@@ -55,8 +56,7 @@ class Held:
     def post(self, place: TopicPartition) -> None:
         """Hand on what a partition has to publish."""
         out = self.partitions[place].out
-        for item in out:
-            self.outbox.add(item, place.partition)
+        self.delivery.add(out, place)
         out.clear()
 
     async def commit(self) -> int:
@@ -67,12 +67,7 @@ class Held:
             for place, point in points.items()
             if point[0] != UNKNOWN and point != self._committed.get(place)
         }
-        await self.outbox.settle()
-        if not changed:
-            return 0
-        try:
-            await self._clients.consumer.commit(changed)
-        except (CommitFailedError, IllegalStateError):  # the group is forming anew; what was done will be done again
+        if not await self.delivery.commit(changed):
             return 0
         self._committed |= changed
         return len(changed)
@@ -101,7 +96,6 @@ class Held:
         """Commit and lay aside everything: partitions are about to be distributed anew."""
         self.epoch += 1
         try:
-            await self.outbox.send()
             await self.commit()
         except KafkaError as error:
             self._fault = error
@@ -112,9 +106,10 @@ class Held:
         """Take over partitions where they were committed, or where this worker itself left them."""
         self.epoch += 1
         try:
+            await self.delivery.hold(places)
             for place in places:
                 await self._restore(place)
-        except KafkaError as error:
+        except (KafkaError, ConfigError) as error:
             self._fault = error
         self._parked = {}
 

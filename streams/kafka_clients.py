@@ -2,17 +2,17 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient
-from aiokafka.errors import KafkaError
+from aiokafka.errors import KafkaError, UnknownError, UnsupportedVersionError
 
 from streams.client_options import kafka_options
 from streams.outbox import RECORD_BYTES_MAX
-from streams.settings import Settings
+from streams.settings import ConfigError, Settings
 from streams.stage import Chain
 
 BATCH_BYTES = 512_000
@@ -59,18 +59,57 @@ async def opened(settings: Settings, chain: Chain) -> AsyncIterator[Clients]:
         isolation_level="read_committed" if chain.is_transactional else "read_uncommitted",
         **options,
     )
-    producer = AIOKafkaProducer(
-        acks="all", max_batch_size=BATCH_BYTES, max_request_size=2 * RECORD_BYTES_MAX, **options
-    )
     admin = AIOKafkaAdminClient(**options)
+    closing: list[Callable[[], Awaitable[None]]] = [consumer.stop, admin.close]
     try:
-        await producer.start()
+        producer = await start_producer(settings)
+        closing.insert(0, producer.stop)
         await admin.start()
         await consumer.start()
         yield Clients(consumer, producer, admin, chain.group)
     finally:
-        for client in (consumer.stop, producer.stop, admin.close):
-            try:
-                await asyncio.wait_for(client(), CLOSE_S_MAX)
-            except (KafkaError, TimeoutError) as error:  # the server is away: nothing more can be said to it
-                log.warning("a Kafka client did not close in order", extra={"error": type(error).__name__})
+        for close in closing:
+            await _close(close)
+
+
+async def start_producer(settings: Settings, transactional_id: str | None = None) -> AIOKafkaProducer:
+    """A started producer: with an id, a transactional one; else an idempotent one where the broker has that."""
+    options = {
+        "acks": "all",
+        "max_batch_size": BATCH_BYTES,
+        "max_request_size": 2 * RECORD_BYTES_MAX,
+        **kafka_options(settings),
+    }
+    producer = AIOKafkaProducer(enable_idempotence=True, transactional_id=transactional_id, **options)
+    try:
+        with _quiet("aiokafka.producer.sender"):
+            await producer.start()
+    except (UnknownError, UnsupportedVersionError) as error:  # what a broker says that has no producer ids
+        await _close(producer.stop)
+        if transactional_id is not None:
+            raise ConfigError("delivery: exactly_once: this broker has no transactions") from error
+        producer = AIOKafkaProducer(**options)
+        await producer.start()
+    except BaseException:
+        await _close(producer.stop)
+        raise
+    return producer
+
+
+async def _close(close: Callable[[], Awaitable[None]]) -> None:
+    try:
+        await asyncio.wait_for(close(), CLOSE_S_MAX)
+    except (KafkaError, TimeoutError) as error:  # the server is away: nothing more can be said to it
+        log.warning("a Kafka client did not close in order", extra={"error": type(error).__name__})
+
+
+@contextmanager
+def _quiet(logger: str) -> Iterator[None]:
+    """The client reports as an error what is only an answer to a question."""
+    named = logging.getLogger(logger)
+    level = named.level
+    named.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        named.setLevel(level)

@@ -24,8 +24,9 @@ from aiokafka.errors import (
     TopicAuthorizationFailedError,
 )
 
+from streams.delivery import AtLeastOnce, Delivery, ExactlyOnce
 from streams.held import Held
-from streams.kafka_clients import opened
+from streams.kafka_clients import Clients, opened
 from streams.open_stream import Poisoned, Record
 from streams.outbox import Outbox
 from streams.partition import Partition
@@ -39,8 +40,6 @@ POLL_MS = 100
 """Longest wait for records: how soon a stop is seen."""
 SWEEP_S = 1.0
 """Time between looks for idle streams."""
-UNDER_WAY_MAX = 500
-"""Batches not acknowledged at which reading waits."""
 REFUSALS = (AuthenticationFailedError, GroupAuthorizationFailedError, TopicAuthorizationFailedError)
 """What no waiting mends."""
 BACK_OFF_S = 0.2
@@ -95,10 +94,17 @@ class Worker:
             for name in sorted(topics - set(await clients.admin.list_topics())):
                 raise ConfigError(f"topic {name} does not exist: run `hermes-streams topics apply`")
             counts = await clients.partitions(topics)
-            outbox = Outbox(clients.producer, counts, self._topology, self._chain.group)
-            held = Held(self._chain, clients, outbox, self._poisoned, self._now)
+            held = Held(self._chain, clients, self._delivery(clients, counts), self._poisoned, self._now)
             clients.consumer.subscribe(self._chain.reads, listener=_Rebalance(held, self.is_ready))
-            await self._loop(clients.consumer, held, stop, away)
+            try:
+                await self._loop(clients.consumer, held, stop, away)
+            finally:
+                await held.delivery.hold(())
+
+    def _delivery(self, clients: Clients, counts: Mapping[str, int]) -> Delivery:
+        if self._chain.is_transactional:
+            return ExactlyOnce(clients, counts, self._topology, self._settings)
+        return AtLeastOnce(clients, Outbox(clients.producer, counts, self._topology, self._chain.group))
 
     def _out_topics(self) -> set[str]:
         return {self._topology.dead_letters(), *(topic for writes in self._chain.writes for topic in writes.values())}
@@ -117,8 +123,8 @@ class Worker:
                 if self._now() - swept > SWEEP_S:
                     swept = self._now()
                     self._sweep(held)
-                await held.outbox.send()
-                if held.outbox.under_way > UNDER_WAY_MAX or self._now() - committed > COMMIT_S:
+                is_due = await held.delivery.send()
+                if is_due or self._now() - committed > COMMIT_S:
                     committed = self._now()
                     self.counts.commits += await held.commit()
                     away.is_over()

@@ -101,7 +101,7 @@ class Cluster:
 def cluster(folder: Path, count: int = 1) -> Iterator[Cluster]:
     """Format and start `count` brokers; they have ended when the context has."""
     fetch_jars()
-    ports = _free_ports(2 * count)
+    ports = free_ports(2 * count)
     brokers = [Broker(node, ports[2 * node], ports[2 * node + 1], folder / f"broker{node}") for node in range(count)]
     for broker in brokers:
         broker.folder.mkdir(parents=True)
@@ -163,7 +163,7 @@ def _classpath() -> list[str]:
     return ["-cp", f"{JARS}/*", "-Dlog4j2.level=WARN", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
 
 
-def _free_ports(count: int) -> list[int]:
+def free_ports(count: int) -> list[int]:
     probes = [socket.socket() for _ in range(count)]
     try:
         for probe in probes:

@@ -1,0 +1,116 @@
+"""What a chain gives and how far it has come → the broker, at least once or exactly once.
+
+At least once: events go out as they come, and offsets are committed after their acknowledgement. Exactly once: what
+follows from a partition's records, and that partition's offset with the names of its finished streams, are one
+transaction. Its transactional id is made from the partition, so a worker that takes a partition over fences whoever had
+it before; one id for each worker would let a worker that was only slow commit what was already given to another.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
+
+from aiokafka import AIOKafkaProducer, TopicPartition
+from aiokafka.errors import CommitFailedError, IllegalStateError
+
+from streams.kafka_clients import Clients, start_producer
+from streams.open_stream import DeadLetter, Publish
+from streams.outbox import Outbox
+from streams.settings import Settings
+from streams.topics import Topology
+
+Point = tuple[int, str]
+"""Offset and metadata to commit."""
+UNDER_WAY_MAX = 500
+"""Batches not acknowledged at which reading waits for them."""
+
+
+class Delivery(Protocol):
+    """Where events and commits of a worker go."""
+
+    def add(self, items: Iterable[Publish | DeadLetter], place: TopicPartition) -> None:
+        """Take what follows from a partition's records."""
+        ...
+
+    async def send(self) -> bool:
+        """Let go what may go before a commit; True when a commit is due."""
+        ...
+
+    async def commit(self, points: Mapping[TopicPartition, Point]) -> bool:
+        """Make everything durable, then the points; False when the group is forming anew."""
+        ...
+
+    async def hold(self, places: Sequence[TopicPartition]) -> None:
+        """Partitions are this worker's now, and no others."""
+        ...
+
+
+class AtLeastOnce:
+    """One producer; offsets through the consumer."""
+
+    def __init__(self, clients: Clients, outbox: Outbox) -> None:
+        self._clients = clients
+        self._outbox = outbox
+
+    def add(self, items: Iterable[Publish | DeadLetter], place: TopicPartition) -> None:
+        for item in items:
+            self._outbox.add(item, place.partition)
+
+    async def send(self) -> bool:
+        await self._outbox.send()
+        return self._outbox.under_way > UNDER_WAY_MAX
+
+    async def commit(self, points: Mapping[TopicPartition, Point]) -> bool:
+        await self._outbox.send()
+        await self._outbox.settle()
+        if not points:
+            return True
+        try:
+            await self._clients.consumer.commit(points)
+        except (CommitFailedError, IllegalStateError):  # the group is forming anew; what was done will be done again
+            return False
+        return True
+
+    async def hold(self, places: Sequence[TopicPartition]) -> None:
+        """Nothing is tied to a partition."""
+
+
+class ExactlyOnce:
+    """One transactional producer for each partition."""
+
+    def __init__(self, clients: Clients, counts: Mapping[str, int], topology: Topology, settings: Settings) -> None:
+        self._clients = clients
+        self._counts = counts
+        self._topology = topology
+        self._settings = settings
+        self._own: dict[TopicPartition, tuple[AIOKafkaProducer, Outbox]] = {}
+
+    def add(self, items: Iterable[Publish | DeadLetter], place: TopicPartition) -> None:
+        outbox = self._own[place][1]
+        for item in items:
+            outbox.add(item, place.partition)
+
+    async def send(self) -> bool:
+        """Everything waits for its transaction."""
+        return False
+
+    async def commit(self, points: Mapping[TopicPartition, Point]) -> bool:
+        for place, point in points.items():
+            producer, outbox = self._own[place]
+            async with producer.transaction():
+                await outbox.send()
+                await outbox.settle()
+                await producer.send_offsets_to_transaction({place: point}, self._clients.group)
+        return True
+
+    async def hold(self, places: Sequence[TopicPartition]) -> None:
+        for place in self._own.keys() - set(places):
+            producer, _ = self._own.pop(place)
+            await producer.stop()
+        for place in places:
+            if place not in self._own:
+                self._own[place] = await self._producer_of(place)
+
+    async def _producer_of(self, place: TopicPartition) -> tuple[AIOKafkaProducer, Outbox]:
+        name = f"{self._clients.group}.{place.topic}.{place.partition}"
+        producer = await start_producer(self._settings, transactional_id=name)
+        return producer, Outbox(producer, self._counts, self._topology, self._clients.group)
