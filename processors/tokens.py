@@ -66,8 +66,8 @@ class SegmentStage:
         if token.seq > self._next:
             self._missing += token.seq - self._next
             events.append(self._failure(token, FailureCode.MISSING_SEQ, f"{self._next}..{token.seq - 1}"))
-        self._next = token.seq + 1
-        self._tokens += 1
+        self._next = token.seq + token.count
+        self._tokens += token.count
         self._chars += len(token.text)
         if self._chars > self._limits.stream_chars_max:
             events.append(self._failure(token, FailureCode.STREAM_TOO_LONG))

@@ -12,6 +12,7 @@ from typing import Protocol
 from aiokafka import AIOKafkaProducer, TopicPartition
 from aiokafka.errors import CommitFailedError, IllegalStateError
 
+from streams.emitted import Ends, already_sent
 from streams.kafka_clients import Clients, start_producer
 from streams.open_stream import DeadLetter, Publish
 from streams.outbox import Outbox
@@ -43,13 +44,24 @@ class Delivery(Protocol):
         """Partitions are this worker's now, and no others."""
         ...
 
+    async def sent_before(self, places: list[TopicPartition]) -> frozenset[bytes]:
+        """Keys of outputs that are durable although no commit of these partitions says so."""
+        ...
+
+    def restored(self, metadata: str, place: TopicPartition) -> str:
+        """What was given as metadata when the point was committed."""
+        ...
+
 
 class AtLeastOnce:
     """One producer; offsets through the consumer."""
 
-    def __init__(self, clients: Clients, outbox: Outbox) -> None:
+    def __init__(self, clients: Clients, outbox: Outbox, ends: Ends, settings: Settings) -> None:
         self._clients = clients
         self._outbox = outbox
+        self._ends = ends
+        self._settings = settings
+        outbox.saw = ends.saw
 
     def add(self, items: Iterable[Publish | DeadLetter], place: TopicPartition) -> None:
         for item in items:
@@ -64,14 +76,21 @@ class AtLeastOnce:
         await self._outbox.settle()
         if not points:
             return True
+        marked = {place: (offset, self._ends.marked(names, place)) for place, (offset, names) in points.items()}
         try:
-            await self._clients.consumer.commit(points)
+            await self._clients.consumer.commit(marked)
         except (CommitFailedError, IllegalStateError):  # the group is forming anew; what was done will be done again
             return False
         return True
 
     async def hold(self, places: Sequence[TopicPartition]) -> None:
         """Nothing is tied to a partition."""
+
+    async def sent_before(self, places: list[TopicPartition]) -> frozenset[bytes]:
+        return await already_sent(self._settings, self._ends, places)
+
+    def restored(self, metadata: str, place: TopicPartition) -> str:
+        return self._ends.unmarked(metadata, place)
 
 
 class ExactlyOnce:
@@ -109,6 +128,13 @@ class ExactlyOnce:
         for place in places:
             if place not in self._own:
                 self._own[place] = await self._producer_of(place)
+
+    async def sent_before(self, _: list[TopicPartition]) -> frozenset[bytes]:
+        """A transaction is either committed with its offsets or not at all."""
+        return frozenset()
+
+    def restored(self, metadata: str, _: TopicPartition) -> str:
+        return metadata
 
     async def _producer_of(self, place: TopicPartition) -> tuple[AIOKafkaProducer, Outbox]:
         name = f"{self._clients.group}.{place.topic}.{place.partition}"

@@ -79,7 +79,9 @@ class Held:
         self._poisoned.add(partition.feeding, error)
         log.error("a processor raised", extra={"group": self._chain.group, "error": type(error).__name__})
         offset, metadata = self._committed.get(place, (partition.start, ""))
-        self.partitions[place] = Partition(self._chain, offset, metadata, self._poisoned, self._now)
+        again = Partition(self._chain, offset, metadata, self._poisoned, self._now)
+        again.sent = partition.sent
+        self.partitions[place] = again
         self._clients.consumer.seek(place, offset)
         self.epoch += 1
 
@@ -107,22 +109,33 @@ class Held:
         self.epoch += 1
         try:
             await self.delivery.hold(places)
-            for place in places:
-                await self._restore(place)
+            found = {place: await self._clients.committed(place) for place in places}
+            points = {
+                place: (point[0], self.delivery.restored(point[1], place)) for place, point in found.items() if point
+            }
+            fresh = [place for place in places if not self._goes_on(place, points.get(place))]
+            sent = await self.delivery.sent_before(fresh)
+            for place in fresh:
+                self._take_over(place, points.get(place), sent)
         except (KafkaError, ConfigError) as error:
             self._fault = error
         self._parked = {}
 
-    async def _restore(self, place: TopicPartition) -> None:
-        found = await self._clients.committed(place)
+    def _goes_on(self, place: TopicPartition, point: tuple[int, str] | None) -> bool:
+        """Take a parked partition up where it stood, if nobody else had it."""
         parked = self._parked.get(place)
-        if parked is not None and (found is None or found == self._committed.get(place)):
-            self.partitions[place] = parked
-            if parked.position != UNKNOWN:
-                self._clients.consumer.seek(place, parked.position)
-            return
-        offset, metadata = found or (UNKNOWN, "")
-        self.partitions[place] = Partition(self._chain, offset, metadata, self._poisoned, self._now)
-        if found:
-            self._committed[place] = found
+        if parked is None or (point is not None and point != self._committed.get(place)):
+            return False
+        self.partitions[place] = parked
+        if parked.position != UNKNOWN:
+            self._clients.consumer.seek(place, parked.position)
+        return True
+
+    def _take_over(self, place: TopicPartition, point: tuple[int, str] | None, sent: frozenset[bytes]) -> None:
+        offset, metadata = point or (UNKNOWN, "")
+        partition = Partition(self._chain, offset, metadata, self._poisoned, self._now)
+        partition.sent = sent
+        self.partitions[place] = partition
+        if point:
+            self._committed[place] = point
             self._clients.consumer.seek(place, offset)

@@ -5,7 +5,7 @@ for each event; where the topics have as many partitions as the input, it is the
 """
 
 import asyncio
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Any
 from zlib import crc32
@@ -35,7 +35,9 @@ class Outbox:
         self._group = group
         self._filling: dict[tuple[str, int], Any] = {}
         self._full: list[tuple[str, int, Any]] = []
-        self._pending: list[Awaitable[object]] = []
+        self._pending: list[tuple[str, int, int, Awaitable[Any]]] = []
+        self.saw: Callable[[str, int, int], None] = _nothing
+        """Told of each acknowledged batch: topic, partition, offset after it."""
 
     def add(self, item: Publish | DeadLetter, partition: int) -> None:
         """Put one item into the batch of its topic; `partition` is the one its stream came from."""
@@ -60,13 +62,17 @@ class Outbox:
         self._full.clear()
         self._filling.clear()
         for topic, partition, batch in batches:
-            self._pending.append(await self._producer.send_batch(batch, topic, partition=partition))
+            count = batch.record_count()
+            sent = await self._producer.send_batch(batch, topic, partition=partition)
+            self._pending.append((topic, partition, count, sent))
 
     async def settle(self) -> None:
         """Wait until everything sent is acknowledged; raises the client's error for what was not."""
         pending, self._pending = self._pending, []
-        if pending:
-            await asyncio.gather(*pending)
+        for (topic, partition, count, _), metadata in zip(
+            pending, await asyncio.gather(*(sent for *_, sent in pending)), strict=True
+        ):
+            self.saw(topic, partition, metadata.offset + count)
 
     @property
     def under_way(self) -> int:
@@ -99,6 +105,10 @@ class Outbox:
             "dlq.processor": self._group,
         }
         return [*record.headers, *((key, str(value).encode("utf-8", "replace")) for key, value in reasons.items())]
+
+
+def _nothing(_topic: str, _partition: int, _offset: int) -> None:
+    """Nobody wants to know."""
 
 
 def signature_of(failure: Failure) -> str:

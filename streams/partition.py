@@ -37,6 +37,8 @@ class Partition:
         self._pending: list[OpenStream] = []
         self.position = offset
         """Offset of the next record to take."""
+        self.sent: frozenset[bytes] = frozenset()
+        """Keys of streams whose output a worker before this one sent and did not commit."""
         self.start = offset
         """Where it was taken over: the first record's offset if nothing was committed."""
         self.feeding: OpenStream | None = None
@@ -186,9 +188,12 @@ class Partition:
     def _publish(self, stream: OpenStream, found: Iterable[tuple[str, Event]]) -> None:
         target: list[Any] = stream.held if self._is_held else self.out
         for topic, event in found:
-            timed = _timed(event, stream.record.timestamp, self._now()) if type(event) is Output else event
-            target.append(Publish(topic, stream.stream_id, timed, stream.number))
-            stream.number += 1
+            number, stream.number = stream.number, stream.number + 1
+            if type(event) is not Output:
+                target.append(Publish(topic, stream.stream_id, event, number))
+            elif not self.sent or stream.stream_id.encode("utf-8", "replace") not in self.sent:
+                timed = _timed(event, stream.record.timestamp, self._now())
+                target.append(Publish(topic, stream.stream_id, timed, number))
 
     def _end(self, stream: OpenStream) -> None:
         self.out += stream.held

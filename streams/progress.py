@@ -17,7 +17,9 @@ METADATA_CHARS_MAX = 4_096
 NAME_BYTES = 8
 MARK = "1:"
 """Version of the form."""
-NAMES_MAX = (METADATA_CHARS_MAX - len(MARK)) // 4 * 3 // NAME_BYTES
+RESERVED_CHARS = 24
+"""Left for what delivery puts in front."""
+NAMES_MAX = (METADATA_CHARS_MAX - RESERVED_CHARS - len(MARK)) // 4 * 3 // NAME_BYTES
 KEPT_MAX = 100_000
 """Most finished streams remembered, for late and repeated deltas: 20 MB."""
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections.abc import Callable
 from contextlib import suppress
 
 from processors.snapshot import Snapshot
@@ -19,7 +20,9 @@ log = logging.getLogger(__name__)
 class Snapshots:
     """Holds the latest snapshot; a stream's processors take it once, at the stream's start."""
 
-    def __init__(self) -> None:
+    def __init__(self, check: Callable[[Snapshot], object] = lambda _: None) -> None:
+        """check: raises ValueError for a snapshot that processors can't be built from; the last good one then stays."""
+        self._check = check
         self._current = Snapshot()
         self.is_known = asyncio.Event()
         """Set once the registry has been read."""
@@ -50,5 +53,13 @@ class Snapshots:
     async def _take_each(self, settings: Settings) -> None:
         async with connected(settings.redis_url, settings.topic_prefix) as registry:
             async for snapshot in registry.follow():
-                self._current = snapshot
+                self._take(snapshot)
                 self.is_known.set()
+
+    def _take(self, snapshot: Snapshot) -> None:
+        try:
+            self._check(snapshot)
+        except ValueError as error:
+            log.warning("registry version %d is not used: %s", snapshot.version, str(error).splitlines()[0])
+            return
+        self._current = snapshot

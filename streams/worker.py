@@ -25,6 +25,7 @@ from aiokafka.errors import (
 )
 
 from streams.delivery import AtLeastOnce, Delivery, ExactlyOnce
+from streams.emitted import Ends
 from streams.held import Held
 from streams.kafka_clients import Clients, opened
 from streams.open_stream import Poisoned, Record
@@ -104,7 +105,10 @@ class Worker:
     def _delivery(self, clients: Clients, counts: Mapping[str, int]) -> Delivery:
         if self._chain.is_transactional:
             return ExactlyOnce(clients, counts, self._topology, self._settings)
-        return AtLeastOnce(clients, Outbox(clients.producer, counts, self._topology, self._chain.group))
+        topic = self._chain.writes[-1].get("output/1")
+        ends = Ends(topic, counts[topic] if topic else 1)
+        outbox = Outbox(clients.producer, counts, self._topology, self._chain.group)
+        return AtLeastOnce(clients, outbox, ends, self._settings)
 
     def _out_topics(self) -> set[str]:
         return {self._topology.dead_letters(), *(topic for writes in self._chain.writes for topic in writes.values())}

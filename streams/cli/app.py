@@ -21,6 +21,7 @@ from streams.cli import (
     reasoning,
     registry,
     repair,
+    running,
     tools,
     topics,
 )
@@ -35,6 +36,7 @@ GROUPS = (
     registry,
     tools,
     repair,
+    running,
     periods,
     parse,
     mend,

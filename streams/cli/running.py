@@ -1,0 +1,70 @@
+"""`run STAGE…` and `up`: workers on configured servers, or everything on embedded engines."""
+
+import asyncio
+from typing import Annotated
+
+import typer
+
+from streams import running
+from streams.embedded import Engines, engines
+from streams.settings import ServerAwayError, Settings, load, shown
+from streams.topics import apply
+from streams.worker import pause
+
+CHECK_S = 1.0
+
+
+def run_stages(
+    stages: Annotated[list[str], typer.Argument(help="Names of stages, e.g. segment reason tool clean.")],
+    publish_between: Annotated[
+        bool, typer.Option("--publish-between", help="Also publish what passes between stages that share this worker.")
+    ] = False,
+) -> None:
+    """Run stages as one worker until SIGTERM or Ctrl-C; neighbouring stages hand events on in memory."""
+    settings = load()
+    prepared = running.prepare(settings, stages, publish_between=publish_between)
+    asyncio.run(_run(settings, prepared))
+
+
+def up() -> None:
+    """Run everything on embedded engines, until Ctrl-C: broker, registry, all stages, sink and learner."""
+    with engines(load()) as started:
+        for name, value in shown(started.settings).items():
+            if name in {"kafka_bootstrap", "redis_url", "clickhouse_dsn", "data_dir"}:
+                print(f"{name:16} {value}")
+        asyncio.run(_up(started))
+    print("stopped")
+
+
+async def _run(settings: Settings, prepared: running.Running) -> None:
+    stop = asyncio.Event()
+    running.stop_on_signals(stop)
+    await running.run(settings, prepared, stop)
+
+
+async def _up(started: Engines) -> None:
+    stop = asyncio.Event()
+    running.stop_on_signals(stop)
+    settings = started.settings
+    prepared = running.prepare(settings, ["segment", "reason", "tool", "clean", "sink", "learn"])
+    await apply(settings, prepared.topology)
+    print("running; Ctrl-C ends it", flush=True)
+    watching = asyncio.create_task(_watch(started, stop))
+    await running.run(settings, prepared, stop)
+    await watching
+
+
+async def _watch(started: Engines, stop: asyncio.Event) -> None:
+    try:
+        while not stop.is_set():
+            started.check()
+            await pause(stop, CHECK_S)
+    except ServerAwayError:
+        stop.set()
+        raise
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the program."""
+    app.command("run", no_args_is_help=True)(run_stages)
+    app.command()(up)

@@ -1,0 +1,88 @@
+"""Names of stages → their workers, side by side in this process, until a signal or a fault ends them all in order."""
+
+import asyncio
+import signal
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from processors.knowledge import knowledge_of
+from streams.failures_to_patterns import LearnWorker, Signatures
+from streams.settings import ConfigError, Settings
+from streams.sink_worker import SinkWorker
+from streams.snapshots import Snapshots
+from streams.stage import chains
+from streams.tokens_to_outputs import hot_path
+from streams.topics import Topology, check_stages, load_topology
+from streams.trajectories_to_clickhouse import Sink
+from streams.worker import Worker
+
+BESIDE_HOT_PATH = ("learn", "sink")
+"""Stages with a loop of their own."""
+
+
+@dataclass(slots=True)
+class Running:
+    """The workers of this process."""
+
+    topology: Topology
+    snapshots: Snapshots
+    workers: list[Worker] = field(default_factory=list)
+    sink: SinkWorker | None = None
+    learner: LearnWorker | None = None
+
+
+def prepare(settings: Settings, names: Sequence[str], *, publish_between: bool = False) -> Running:
+    """Make the workers of the named stages; raises ConfigError for a name that is none, or a topology that differs."""
+    topology, snapshots = load_topology(settings), Snapshots(knowledge_of)
+    builds = hot_path(snapshots.current)
+    known = [*(build.name for build in builds), *BESIDE_HOT_PATH]
+    check_stages(topology, known)
+    for name in names:
+        if name not in known:
+            raise ConfigError(f"no stage {name!r}; there are {', '.join(known)}")
+    running = Running(topology, snapshots)
+    hot = [name for name in names if name not in BESIDE_HOT_PATH]
+    for chain in chains(topology, builds, hot, group_prefix=settings.group_prefix, publish_between=publish_between):
+        running.workers.append(Worker(settings, topology, chain))
+    if "sink" in names:
+        running.sink = SinkWorker(settings, topology, partial(Sink, settings.clickhouse_dsn))
+    if "learn" in names:
+        running.learner = LearnWorker(settings, topology, Signatures())
+    return running
+
+
+async def run(settings: Settings, running: Running, stop: asyncio.Event) -> None:
+    """Run the workers until `stop` is set; when one fails, the others end in order, then its fault is raised."""
+    following = asyncio.create_task(running.snapshots.follow(settings, stop))
+    if running.workers:
+        await running.snapshots.wait_for_first()
+    runs: list[Callable[[asyncio.Event], Awaitable[None]]] = [worker.run for worker in running.workers]
+    runs += [worker.run for worker in (running.sink, running.learner) if worker is not None]
+    tasks = [asyncio.create_task(_until_fault(one, stop)) for one in runs]
+    outcomes = await asyncio.gather(*tasks, return_exceptions=True)
+    stop.set()
+    await following
+    for outcome in outcomes:
+        if isinstance(outcome, BaseException):
+            raise outcome
+
+
+async def _until_fault(run_one: Callable[[asyncio.Event], Awaitable[None]], stop: asyncio.Event) -> None:
+    try:
+        await run_one(stop)
+    finally:
+        stop.set()
+
+
+def stop_on_signals(stop: asyncio.Event) -> None:
+    """SIGTERM and SIGINT ask for an orderly end; a second SIGINT ends at once."""
+    loop = asyncio.get_running_loop()
+
+    def asked() -> None:
+        if stop.is_set():
+            loop.remove_signal_handler(signal.SIGINT)
+        stop.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, asked)
