@@ -176,7 +176,11 @@ class ToolIndex:
             is_whole = fold(name) == fold(entry.tool)
             return (entry, SAME if is_whole else SAME_BUT_FILLERS) if len(same) == 1 else (None, 0.0)
         known = lexicon()
-        mistyped = [one for one in ranked if one.edit >= EDIT_SCORE_MIN and is_mistyped(wrong, one.entry.name, known)]
+        mistyped = [
+            one
+            for one in ranked
+            if one.edit >= EDIT_SCORE_MIN and is_mistyped(wrong, one.entry.name, known, self._words)
+        ]
         mistyped.sort(key=lambda one: -one.edit)
         if not mistyped or (len(mistyped) > 1 and mistyped[0].edit - mistyped[1].edit < EDIT_MARGIN_MIN):
             return None, 0.0

@@ -52,6 +52,7 @@ class Lexicon:
     vocabulary: tuple[str, ...]
     """The same, sorted: a search for the nearest one must not depend on the order of a set."""
     fillers: frozenset[str]
+    connectives: frozenset[str]
     prefixes: tuple[str, ...]
     opposites: dict[str, frozenset[str]]
     """Stem → stems that say the opposite."""
@@ -111,7 +112,18 @@ class Lexicon:
                     continue
                 if best[end] is None or len(before) + 1 < len(best[end] or ()):
                     best[end] = (*before, piece)
-        return best[-1] or (run,)
+        return best[-1] or ((run,) if run.isascii() else self._greedy(run))
+
+    def _greedy(self, run: str) -> tuple[str, ...]:
+        """Known words where there are some, longest first, and what is between them."""
+        pieces = [""]
+        place = 0
+        while place < len(run):
+            ends = range(min(len(run), place + PIECE_CHARS_MAX), place + 1, -1)
+            end = next((end for end in ends if run[place:end] in self.known), 0)
+            pieces = [*pieces, run[place:end], ""] if end else [*pieces[:-1], pieces[-1] + run[place]]
+            place = end or place + 1
+        return tuple(piece for piece in pieces if piece)
 
     def found_in(self, run: str) -> tuple[str, ...]:
         """All known words in a run of letters, those within others too."""
@@ -144,6 +156,7 @@ def lexicon() -> Lexicon:
         known=frozenset(words),
         vocabulary=tuple(sorted(words)),
         fillers=frozenset(data["names"]["fillers"].split()),
+        connectives=frozenset(data["names"]["connectives"].split()),
         prefixes=tuple(data["names"]["prefixes"].split()),
         opposites={word: frozenset(others) for word, others in opposites.items()},
     )

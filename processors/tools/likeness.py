@@ -15,21 +15,25 @@ ERRORS_MAX = 3
 """Most typing errors in one word; a swap of two letters is one."""
 FIRMNESS_MIN = 2
 """Least mean nearness of two names' words: two that merely share a meaning need an equal one beside them."""
+LETTERS_PER_SPLIT = 7
+"""The same where a name is parted into words differently, so that its words can't be compared one by one."""
 LETTERS_PER_ERROR = 3
 """How many letters a word has at least for each error: with fewer, any word is near any other."""
 
 
-def is_mistyped(wrong: Name, right: Name, known: Lexicon) -> bool:
-    """Whether the words by which two like names differ can be typing errors."""
+def is_mistyped(wrong: Name, right: Name, known: Lexicon, registered: frozenset[str] = frozenset()) -> bool:
+    """Whether the words by which two like names differ can be typing errors; a word of a registered name is none."""
     if wrong.folded == right.folded:
         return True
     rest, others = _differing(_single(wrong.words), _single(right.words))
+    if any(word in registered for word in rest):
+        return False
     if not rest or not others:
         return not rest and not others
     if len(rest) != len(others):
         pieces = "".join(rest), "".join(others)
         return pieces[0] == pieces[1] or not (
-            all(word in known.known for word in rest) or not _is_near(*pieces, OSA.distance(*pieces))
+            all(word in known.known for word in rest) or OSA.distance(*pieces) > len(pieces[0]) // LETTERS_PER_SPLIT
         )
     return all(_is_typing_error(word, other, known) for word, other in zip(rest, others, strict=True))
 
@@ -76,7 +80,8 @@ def cover(wrong: Name, right: Name, known: Lexicon) -> int:
 
     A verb that only says that something is looked at may be missing in one of them.
     """
-    words, others = list(wrong.words), list(right.words)
+    words = [word for word in wrong.words if word not in known.connectives]
+    others = [word for word in right.words if word not in known.connectives]
     if not words or not others or _turned("to", wrong.words, right.words, known):
         return 0
     if len(words) != len(others):
