@@ -1,4 +1,4 @@
-"""`redact`: texts in JSON lines → the same texts with placeholders for personal data and secrets, and where they stood."""
+"""`redact`: texts in JSON lines → the same texts with placeholders for personal data, and where it stood."""
 
 from functools import partial
 from typing import Annotated
