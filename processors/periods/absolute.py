@@ -214,7 +214,7 @@ def part_of(found: Found) -> Made:
 
 def half_of_year(found: Found) -> Made:
     """The first half, the second half of 2025, the first half of the year or of the month."""
-    number = found.number("ord", "second")
+    number = 2 if found.has("back", "latter") else found.number("ord", "second")
     if number not in (1, 2):
         return None
     unit = found.word("unit")

@@ -160,6 +160,8 @@ def moment_of(day: date, seconds: int, zone: tzinfo | None) -> datetime:
 def clock_span(found: Found) -> Made:
     """From 6pm to 7pm tomorrow, 明天下午两点到四点: the later time is in the same half of the day where it can be."""
     values = found.values()
+    if has_cue("move", found.context.text) and not found.has("from", "between"):
+        return None
     clocks = [one for one in values if one.grain == "clock"]
     day = next((one for one in values if one.grain == "day"), None)
     moment = next((one for one in values if one.grain == "moment"), None)

@@ -56,7 +56,7 @@ def _nth(name: str, year: int) -> date:
 
 def _moving(name: str, year: int) -> date:
     first_year, lunar, _ = _table()
-    days = lunar[name]
+    days = lunar.get(name, [])
     if not 0 <= year - first_year < len(days):
         raise ValueError(f"no date of {name} for {year}")
     month_day = days[year - first_year]

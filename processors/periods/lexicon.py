@@ -18,7 +18,7 @@ LITERALS = ("x", "n", "y4", "y2", "ord", "q", "h", "dash", "slash", "comma", "st
 """Classes of what the tokenizer reads by itself: numbers, years, punctuation; x is any other text."""
 VALUES = (
     "Year", "Half", "Quarter", "Month", "Week", "Day", "Span", "Moment", "Clock", "Edge", "Vague",
-    "half0", "quarter0", "month0", "day0", "span0", "week0", "edge0", "Dom", "Part", "Skip", "Since", "Unit", "Hours",
+    "half0", "quarter0", "month0", "week0", "day0", "span0", "moment0", "vague0", "edge0", "Dom", "Part", "Skip",
 )  # fmt: skip
 """Classes of what rules make; a 0 marks a period whose year isn't known."""
 

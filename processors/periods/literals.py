@@ -108,17 +108,26 @@ def _date(name: str, text: str, context: Context) -> Value | None:
         first = numbers[0] if numbers[0] >= 100 else 1900 + numbers[0]
         sure = "" if numbers[0] >= 100 or numbers[0] >= 30 else "which century"
         return Value(grain="span", spans=((date(first, 1, 1), date(first + 9, 12, 31)),), doubt=sure)
-    return _part_of_year(text, numbers)
+    return _part_of_year(text)
 
 
-def _part_of_year(text: str, numbers: list[int]) -> Value | None:
-    letter = "q" if "q" in text else "h"
-    part, year = numbers if re.match(r"\D|\d[qh]", text) else reversed(numbers)
-    if letter == "h" and part > 2:
+_PART_FIRST = re.compile(r"([qh])([1-4])\D*(\d\d(?:\d\d)?)|([1-4])([qh])\D*(\d\d(?:\d\d)?)")
+_YEAR_FIRST = re.compile(r"(\d\d(?:\d\d)?)\D?([qh])([1-4])")
+
+
+def _part_of_year(text: str) -> Value | None:
+    """Q1 2026, 2026-Q1, 1Q26, 24H2."""
+    if match := _YEAR_FIRST.fullmatch(text):
+        year, letter, part = match.groups()
+    elif match := _PART_FIRST.fullmatch(text):
+        letter, part, year = match[1] or match[5], match[2] or match[4], match[3] or match[6]
+    else:
+        return None
+    if letter == "h" and int(part) > 2:
         return None
     length = 3 if letter == "q" else 6
-    span = months_span(century(year), (part - 1) * length + 1, length)
-    return Value(grain="quarter" if letter == "q" else "half", spans=(span,), mark=part)
+    span = months_span(century(int(year)), (int(part) - 1) * length + 1, length)
+    return Value(grain="quarter" if letter == "q" else "half", spans=(span,), mark=int(part))
 
 
 def _moment(moment: datetime, context: Context) -> Value:

@@ -11,6 +11,11 @@ def nothing(found: Found) -> Made:  # noqa: ARG001 - all operations are called a
     return Skip()
 
 
+def itself(found: Found) -> Made:
+    """The month of February 2026: the period, said twice."""
+    return found.values()[0]
+
+
 def nothing_if_long(found: Found) -> Made:
     """每周一: a recurrence says what recurs; 每 alone does not."""
     return Skip() if len(found.tokens) > 1 else None
@@ -18,6 +23,7 @@ def nothing_if_long(found: Found) -> Made:
 
 OPERATIONS: Mapping[str, Callable[[Found], Made]] = {
     "nothing": nothing,
+    "itself": itself,
     "year": absolute.year,
     "month": absolute.month,
     "month_day": absolute.month_day,
@@ -40,6 +46,7 @@ OPERATIONS: Mapping[str, Callable[[Found], Made]] = {
     "relative_year": relative.year,
     "relative_day": relative.day,
     "roll": windows.roll,
+    "past_unit": windows.past_unit,
     "roll_half": windows.roll_half,
     "ahead": windows.ahead,
     "full": windows.full,

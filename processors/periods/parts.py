@@ -27,8 +27,8 @@ def _whole(span: Span) -> tuple[date, date] | None:
 
 def half(found: Found) -> Made:
     """The first half of …: of a year, a half or a month (to the 15th)."""
-    which = found.number("ord", "second", "halfyear", "halfmonth", "n")
-    if found.has("last", "zuihou"):
+    which = found.number("ord", "second", "latter", "halfyear", "halfmonth", "n")
+    if found.has("last", "zuihou", "back", "final"):
         which = 2
     if which not in (1, 2):
         return None
@@ -79,7 +79,7 @@ def some_units(found: Found) -> Made:
     """The first three days of …, 最后两个月: units counted from the start or the end."""
     count = found.number("n", "one")
     unit = found.text_arg("unit") or found.word("unit", "geyue", "tian", "zhou", "nian", "ji")
-    from_end = found.has("last", "zuihou", "hou")
+    from_end = found.has("last", "zuihou", "hou", "final")
     if not 1 <= count <= 400:
         return None
 
@@ -102,10 +102,10 @@ def some_units(found: Found) -> Made:
 def nth(found: Found) -> Made:
     """The second Friday of …, the last day of …, 第三个星期: one unit counted from the start or the end."""
     count = found.number("ord", "second", "n", "one", "edgeday", default=0)
-    if found.has("last", "zuihou"):
+    if found.has("last", "zuihou", "final"):
         if found.number("n", default=1) != 1 and not found.has("wdn"):
             return None
-        count = found.number("last", "zuihou", default=-1)
+        count = found.number("last", "zuihou", "final", default=-1)
     if found.has("tou"):
         count = 1
     if found.has("edgeday"):

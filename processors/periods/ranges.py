@@ -31,7 +31,8 @@ def edge_as_day(value: Value) -> Value:
 def span(found: Found) -> Made:
     """From A to B, A 到 B, between A and B; what one end leaves out is taken from the other."""
     values = found.values()
-    if len(values) != 2 or (found.args.get("not_compared") and has_cue("compare", found.context.text)):
+    text = found.context.text
+    if len(values) != 2 or (found.args.get("not_compared") and (has_cue("compare", text) or has_cue("move", text))):
         return None
     first, last = edge_as_day(values[0]), edge_as_day(values[1])
     if {first.grain, last.grain} & {"clock", "vague", "edge"}:

@@ -36,16 +36,18 @@ GUARD_CHARS = {True: 22, False: 8}
 """How near unread time words may stand to a period: characters of Latin text, of Chinese text."""
 GUARDS = frozenset({
     "unit", "hunit", "mon", "wd", "weekend", "business", "season", "rel", "ytd", "tonight", "lastnight", "samep",
-    "samepu", "fest", "vfest", "Part", "fullunit", "decadeword", "beforelast", "afternext", "ago", "hence", "eod",
-    "fiscal", "q", "h", "fy", "since", "noon", "midnight", "ttm", "century", "yearago", "rest", "half", "zhou",
-    "tian", "geyue", "nian", "niandu", "yue", "ji", "bannian", "banyue", "several", "dayrel", "eveningrel",
-    "morningrel", "yearrel", "lastunit", "last2unit", "last3unit", "thisunit", "nextunit", "next2unit", "next3unit",
-    "halfyear", "halfmonth", "xun", "unitedge", "edgeday", "wdn", "sofar", "yilai", "zhiqian", "zhihou", "holiday",
-    "workday", "weizhi", "asof",
+    "samepu", "fest", "vfest", "Part", "fullunit", "decadeword", "beforelast", "afternext", "ago", "hence",
+    "thistime", "eod", "fiscal", "q", "h", "fy", "since", "noon", "midnight", "ttm", "century", "yearago", "rest",
+    "half", "zhou", "tian", "geyue", "nian", "niandu", "yue", "ji", "bannian", "banyue", "several", "dayrel",
+    "eveningrel", "morningrel", "yearrel", "lastunit", "last2unit", "last3unit", "thisunit", "nextunit",
+    "next2unit", "next3unit", "halfyear", "halfmonth", "xun", "unitedge", "edgeday", "wdn", "sofar", "yilai",
+    "zhiqian", "zhihou", "holiday", "workday", "weizhi", "asof",
 })  # fmt: skip
 """Classes that are time words by themselves: left unread beside a period, they may change it."""
-LINKS = frozenset({"and", "versus", "comma", "to", "dash", "the", "from", "between", "open", "poss"})
+LIST_LINKS = frozenset({"and", "versus", "comma", "the", "poss"})
 """What may stand between two periods of one list."""
+LINKS = LIST_LINKS | {"to", "dash", "from", "between"}
+"""What may stand between two periods that share a year."""
 ITEMS_MAX = 64
 """Most periods taken from one text."""
 
@@ -240,6 +242,6 @@ def _are_compared(items: tuple[Item, ...], tokens: Sequence[Token], text: str) -
         return True
     for one, other in pairwise(items):
         between = [token for token in tokens if one.span[1] <= token.start and token.end <= other.span[0]]
-        if not between or any(token.kind not in LINKS for token in between):
+        if not between or any(token.kind not in LIST_LINKS for token in between):
             return False
     return True

@@ -129,10 +129,14 @@ def this_day(found: Found) -> Made:
     today = found.context.today
     if found.has("yearrel"):
         point = add_months(today, 12 * found.number("yearrel"))
+    elif found.has("samepu") and found.word("samepu") != "day":
+        return None
     elif found.has("lastunit", "last2unit"):
         name, offset = place_of(found)
         point = shift(today, name, offset)
     else:
+        if found.has("samepu") and found.word("samepu") != "day":
+            return None
         units = [token.held for token in found.tokens if token.kind in ("unit", "samepu")]
         if units[0] != "day" or len(units) < 2:
             return None

@@ -18,7 +18,10 @@ _PUNCTUATION = {"comma": ",、", "dash": "-–—~", "slash": "/", "poss": "'"}
 _STOPS = ".;!?:\n()。[]{}|…"
 _KIND_OF = {letter: kind for kind, letters in _PUNCTUATION.items() for letter in letters}
 _KIND_OF |= dict.fromkeys(_STOPS, "stop") | {"&": "and", "+": "and", "'s": "poss"}
-_MARKS = {"年": "nian", "月": "yue", "前": "qian", "后": "hou"}
+_MARKS: dict[str, tuple[str, int | str]] = {"年": ("nian", "year"), "月": ("yue", "month"), "日": ("ri", "day")}
+_MARKS |= {"点": ("dian", 0), "前": ("qian", 1), "后": ("hou", 1)}
+_NUMERALS = frozenset("0123456789零〇一二两三四五六七八九十")
+_AGES = ("年级", "年龄", "年轻", "年纪", "点评", "点赞", "点击", "点数")
 _SUFFIXES = {"d": ("unit", "day"), "w": ("unit", "week"), "y": ("unit", "year"), "h": ("hunit", "hour")}
 _QUOTED = re.compile(r"《[^《》\n]{1,200}》|[“「『][^”」』\n]{1,400}[”」』]|\"[^\"\n]{1,400}\"")
 NEAR_CHARS = 24
@@ -46,7 +49,7 @@ def _scanner() -> re.Pattern[str]:
         "dmy": rf"\d\d?(?:-\d\d?-|/\d\d?/|\.\d\d?\.){year}(?![\d])|\d\d?/\d\d?/\d\d(?![\d/])",
         "isoweek": rf"{year}-?w\d\d?{end}",
         "yq": rf"(?:{year}|\d\d)[-/ ]?[qh][1-4]{end}",
-        "qy": rf"[qh][1-4](?:[-/ ]?{year}| ?'\d\d|[-/]?\d\d)(?![a-z\d%])(?![-/:.]\d)",
+        "qy": rf"[qh][1-4](?:[-/ ]?{year}| ?'\d\d|[-/]\d\d)(?![a-z\d%])(?![-/:.]\d)",
         "nq": rf"[1-4][qh](?:[-/ ]?(?:{year}|'?\d\d))?{end}",
         "qh": rf"[qh][1-4]{end}",
         "ym": rf"{year}[-/.](?:0?[1-9]|1[0-2])(?!\d)(?![-/.]\d)(?!-?[qhw]\d)",
@@ -97,10 +100,13 @@ def _scanned(text: str, context: Context) -> Iterator[Token]:
     for match in _scanner().finditer(text):
         name, (start, end) = match.lastgroup, match.span()
         if name == "word" or name == "latin" or name == "chinese":  # noqa: PLR1714 - the hot line: no set is built
-            if (entry := words.get(match.group())) is not None and entry.kind != "x":
+            entry = words.get(match.group())
+            if entry is not None and entry.kind != "x":
                 yield Token(entry.kind, start, end, entry.value)
+            elif entry is not None and _is_counted(text, start):
+                yield _marked(text[start], start)
         elif name == "mark":
-            yield Token(_MARKS[match.group()], start, end)
+            yield _marked(match.group(), start)
         elif name == "span":
             yield Token("dash", start, end)
         elif name == "point":
@@ -111,6 +117,17 @@ def _scanned(text: str, context: Context) -> Iterator[Token]:
             token = literal(name or "", match.group(), start, context)
             if token is not None and not _is_no_time(text, token):
                 yield token
+
+
+def _is_counted(text: str, start: int) -> bool:
+    """Whether an everyday word that begins with 年, 月, 日 or 点 stands right after a number: 5月|会员数, not 月会."""
+    is_unit = text[start] in "年月日点" and start > 0 and text[start - 1] in _NUMERALS
+    return is_unit and not text.startswith(_AGES, start)
+
+
+def _marked(letter: str, start: int) -> Token:
+    kind, held = _MARKS[letter]
+    return Token(kind, start, start + 1, held)
 
 
 def _suffix(letter: str, start: int, end: int) -> Token:

@@ -5,7 +5,7 @@ from datetime import timedelta
 from processors.periods.found import Found, Made
 from processors.periods.reading import Span, Sure, Value
 from processors.periods.relative import count_of, settled, unit_of, week_value
-from processors.periods.spans import DAY, DAYS, add_months, full_units, rolling, shift, unit_span
+from processors.periods.spans import DAY, DAYS, MONTHS, add_months, full_units, rolling, shift, unit_span
 
 
 def roll(found: Found) -> Made:
@@ -27,6 +27,15 @@ def roll(found: Found) -> Made:
         "span", chosen, windows["incl_today"], (start - DAY, end), windows["excl_today"], *whole,
         assumption=f"window: {context.policy.rolling}",
     )  # fmt: skip
+
+
+def past_unit(found: Found) -> Made:
+    """The past week, the past year: a window; the past quarter is as often the quarter before."""
+    made = roll(found)
+    if isinstance(made, Value) and found.word("unit") == "quarter":
+        last = unit_span("quarter", found.context.today, -1)
+        return Value(grain="span", spans=(*made.spans, last), doubt="window, or the quarter before", sure=Sure.RELATIVE)
+    return made
 
 
 def roll_half(found: Found) -> Made:
@@ -87,6 +96,8 @@ def to_date(found: Found) -> Made:
         week = week_value(context, 0, chinese=bool(found.args.get("monday")))
         spans = tuple((span[0], context.today) for span in week.spans)
         return Value(grain="span", spans=spans, doubt=week.doubt, sure=Sure.RELATIVE)
+    if name not in MONTHS:
+        return None
     return settled("span", (unit_span(name, context.today)[0], context.today))
 
 
