@@ -1214,7 +1214,7 @@ def truncated_in_array(row):
 
 @fault(SYNTAX)
 def truncated_before_required(row):
-    last = [key for key in row.args if key in row.schema["required"]][-1]
+    last = next((key for key in reversed(row.args) if key in row.schema["required"]), "")
     at = row.text.find(json.dumps(last, ensure_ascii=False) + ":")
     if at < 4 or has_raw(row):
         return False
@@ -1498,7 +1498,7 @@ def planned(rng: random.Random, count: int) -> list[tuple[str, dict]]:
 def applied(row: Row, name: str, table: dict) -> bool:
     if table is not VALUE and table is not FORMS and not row.text:
         row.text = dumped(row.args, row.rng)
-    if row.why and name in REFUSALS:
+    if not row.args or (row.why and name in REFUSALS):
         return False
     before = row.why
     if row.why is not None and table is SYNTAX and name.startswith("missing_closers"):

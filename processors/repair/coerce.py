@@ -169,11 +169,11 @@ def fit_object(node: Members, spec: Spec, path: str, work: Work) -> JsonObject:
     names = match_names(_ruled(node, spec, path, work), spec)
     found: JsonObject = {}
     empty: set[str] = set()
-    for key, code, inner in names.given:
+    for key, code, inner, said in names.given:
         place = f"{path}/{_pointer(key)}"
         value = fit(inner, spec.properties[key], place, work)
         if code:
-            work.note(code, place)
+            work.note(code, place, said=said)
         if value is ABSENT:
             empty.add(key)
         elif key in found:
@@ -238,7 +238,7 @@ def _strange(unknown: list[tuple[str, Node]], spec: Spec, path: str, work: Work,
             if isinstance(inner, Cut) or (isinstance(inner, Items | Members) and inner.is_open):
                 work.was_cut = True
                 work.refuse("truncated_text", place)
-            work.note("unknown_param_dropped", place)
+            work.note("unknown_param_dropped", place, said=key)
 
 
 def _missing(

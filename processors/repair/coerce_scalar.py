@@ -8,6 +8,7 @@ from processors.repair.nodes import LITERALS, NULLS, Bare, Cut, Escaped, Loose
 from processors.repair.placeholder import is_placeholder
 from processors.repair.read_date import is_full_date, read_date, read_moment
 from processors.repair.read_number import decimal_of, read_number
+from processors.repair.rules import Rule
 from processors.repair.toolschema import Spec
 from processors.repair.words import WORDS, fold
 from processors.repair.work import Work
@@ -63,7 +64,7 @@ def fit_scalar(node: Json, spec: Spec, path: str, work: Work) -> Json:
 def _fit_enum(node: Json, spec: Spec, path: str, work: Work) -> Json:
     if any(node == member and isinstance(node, bool) == isinstance(member, bool) for member in spec.enum):
         if isinstance(node, Bare):
-            work.note("quotes_added", path)
+            work.note("auto_quoted_values", path)
         return next(member for member in spec.enum if node == member)
     text = node.plain if isinstance(node, Escaped) else str(node)
     for member in spec.enum:
@@ -74,7 +75,7 @@ def _fit_enum(node: Json, spec: Spec, path: str, work: Work) -> Json:
     match = match_enum(text, spec)
     if not match.problem:
         if match.code or isinstance(node, Bare):
-            work.note(match.code or "quotes_added", path)
+            work.note(match.code or "auto_quoted_values", path, said=text if match.code else None)
         return match.member
     if is_placeholder(text, spec):
         work.refuse("placeholder", path, text)
@@ -113,12 +114,20 @@ def _fit_date(text: str, spec: Spec, path: str, work: Work) -> Json:
     if spec.format == "date" and is_full_date(text):
         return text
     reading = read_date(text) if spec.format == "date" else read_moment(text)
+    if reading.problem == "date_day_month_unclear" and (rule := _date_order(text, path, work)):
+        work.note("rule", path, rule.id)
+        return read_date(text, str(rule.action)).text
     if spec.format == "date" and reading.problem:
         work.refuse(reading.problem, path, text)
     elif reading.text and reading.text != text:
         work.note("date_normalised", path)
         return reading.text
     return text
+
+
+def _date_order(text: str, path: str, work: Work) -> Rule | None:
+    """The learned rule that says which of day and month comes first here; it matches the shape, digits as `9`."""
+    return work.rules.find("date_order", work.tool, path, re.sub(r"\d", "9", text.strip()))
 
 
 def _fit_literal(node: Json, spec: Spec, path: str, work: Work) -> Json:
@@ -139,17 +148,20 @@ def _fit_bare(node: Bare, spec: Spec, path: str, work: Work) -> Json:
     if not spec.types:
         if exact is not None:
             return _fit_number(node, spec, path, work)
-        work.note("quotes_added", path)
+        work.note("auto_quoted_values", path)
         return str(node)
     if exact is not None and (spec.wants("number") or spec.wants("integer")):
         return _fit_number(node, spec, path, work)
     if spec.wants("string"):
-        work.note("quotes_added" if exact is None else "string_from_number", path)
+        work.note(_quoted_code(node, exact is not None, spec), path)
         return _fit_text(str(node), spec, path, work)
     return _from_text(node, spec, path, work)
 
 
-_JSON_NUMBER_START = frozenset("-0123456789")
+def _quoted_code(node: Bare, is_number: bool, spec: Spec) -> str:
+    if is_number:
+        return "string_from_number"
+    return "date_kept_as_string" if not spec.format and is_full_date(node) else "auto_quoted_values"
 
 
 def _fit_number(node: Json, spec: Spec, path: str, work: Work) -> Json:
@@ -200,7 +212,7 @@ def _from_text(node: Json, spec: Spec, path: str, work: Work) -> Json:
     """Text where the schema wants a boolean or a number."""
     text = str(node)
     if spec.wants("boolean") and (value := WORDS.booleans.get(fold(text))) is not None:
-        work.note("bool_from_word", path)
+        work.note("bool_from_word", path, said=text)
         return value
     if spec.wants("number") or spec.wants("integer"):
         reading = read_number(text, spec)

@@ -81,7 +81,7 @@ def _by_meaning(text: str, members: list[str], spec: Spec) -> Match | None:
             for member in members
             if groups and groups & WORDS.value_groups.get(fold(member) or member, frozenset())
         ]
-        if match := _one(shared, "enum_synonym"):
+        if match := _one(shared, "enum_alias"):
             return match
     return None
 
@@ -95,7 +95,7 @@ def _by_distance(text: str, members: list[str], spec: Spec) -> Match:
         best, member = ranked[0]
         second = ranked[1][0] if len(ranked) > 1 else 99
         if best <= DISTANCE_MAX and best < min(len(said), len(fold(member))) / 2.5 and _is_clear(best, second):
-            return Match(member, "enum_fuzzy")
+            return Match(member, "enum_fuzzy_matched")
         ties = tuple(other for distance, other in ranked if distance <= min(best + 1, DISTANCE_MAX))
         if len(ties) > 1 and best < len(said) / 1.5:
             return Match(problem="enum_ambiguous", near=ties)

@@ -30,8 +30,8 @@ Pair = tuple[str, Node]
 class Names:
     """Where each pair of an object goes."""
 
-    given: list[tuple[str, str, Node]] = field(default_factory=list)
-    """Parameter, code of the renaming or empty, value."""
+    given: list[tuple[str, str, Node, str]] = field(default_factory=list)
+    """Parameter, code of the renaming or empty, value, key as written."""
     unknown: list[Pair] = field(default_factory=list)
     ambiguous: list[str] = field(default_factory=list)
     """Keys that could be any of several missing parameters."""
@@ -43,7 +43,7 @@ def match_names(pairs: list[Pair], spec: Spec) -> Names:
     strange: list[Pair] = []
     for key, node in pairs:
         if key in spec.properties:
-            names.given.append((key, "", node))
+            names.given.append((key, "", node, key))
         else:
             strange.append((key, node))
     if not strange:
@@ -62,7 +62,7 @@ def _settle(strange: list[Pair], spec: Spec, names: Names) -> list[Pair]:
 
 
 def _unset(spec: Spec, names: Names) -> dict[str, Spec]:
-    taken = {key for key, _, _ in names.given}
+    taken = {key for key, _, _, _ in names.given}
     return {key: inner for key, inner in spec.properties.items() if key not in taken}
 
 
@@ -76,7 +76,7 @@ def _assigned(
     for (key, node), wish in zip(strange, wishes, strict=True):
         rivals = sum(wish == other for other in wishes)
         if len(wish) == 1 and (code == "name_style" or (wish[0] in unset and rivals == 1)):
-            names.given.append((wish[0], code, node))
+            names.given.append((wish[0], code, node, key))
         else:
             left.append((key, node))
             if code == "name_synonym" and (len(wish) > 1 or rivals > 1) and set(wish) & set(unset) & spec.required:
@@ -169,7 +169,7 @@ def _nested(strange: list[Pair], spec: Spec, names: Names) -> list[Pair]:
             built.setdefault(parent, Members([])).pairs.append((child, node))
         else:
             left.append((key, node))
-    names.given += [(parent, "nested_rebuilt", members) for parent, members in built.items()]
+    names.given += [(parent, "nested_rebuilt", members, parent) for parent, members in built.items()]
     return left if parents else strange
 
 
@@ -198,7 +198,7 @@ def _only_one_left(strange: list[Pair], spec: Spec, names: Names) -> list[Pair]:
         key, name = able[0]
         node = dict(strange)[key]
         if is_specific(node, missing[name]) or _is_related(key, missing[name]):
-            names.given.append((name, "name_last_left", node))
+            names.given.append((name, "unknown_param_renamed", node, key))
             return [pair for pair in strange if pair[0] != key]
     elif len(wanted) > 1 and keys:
         names.ambiguous += [key for key in keys if key not in names.ambiguous]

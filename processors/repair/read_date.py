@@ -34,8 +34,8 @@ class DateReading:
 _UNRESOLVED = DateReading(problem="date_unresolved")
 
 
-def read_date(text: str) -> DateReading:
-    """The one day that a text names."""
+def read_date(text: str, order: str = "") -> DateReading:
+    """The one day that a text names; `order` (`day_first`, `month_first`) settles what numbers alone leave open."""
     text = unicodedata.normalize("NFKC", text[: TEXT_MAX + 1]).strip().strip("\"'`")
     if len(text) > TEXT_MAX:
         return _UNRESOLVED
@@ -46,13 +46,16 @@ def read_date(text: str) -> DateReading:
     if found := _COMPACT.match(text):
         return _day(*found.groups())
     if found := _YEAR_LAST.match(text):
-        return _day_or_month(int(found[1]), int(found[3]), int(found[4]), found[2])
+        return _day_or_month((int(found[1]), int(found[3])), int(found[4]), found[2], order)
     return _named(text)
 
 
-def _day_or_month(one: int, two: int, year: int, separator: str) -> DateReading:
-    if one == two or separator == ".":
+def _day_or_month(pair: tuple[int, int], year: int, separator: str, order: str) -> DateReading:
+    one, two = pair
+    if one == two or separator == "." or order == "day_first":
         return _day(year, two, one)
+    if order == "month_first":
+        return _day(year, one, two)
     if one <= 12 and two <= 12:
         return DateReading(problem="date_day_month_unclear")
     return _day(year, two, one) if one > 12 else _day(year, one, two)

@@ -68,7 +68,7 @@ def _ends_key(source: Source, after: int, body: str, frame: Frame) -> bool:
 
 def _half_quoted(source: Source, start: int, frame: Frame) -> tuple[str, int]:
     """`"days: 3`: the closing quote is missing, so the key ends at its separator."""
-    source.codes.add("key_quotes_added")
+    source.codes.add("auto_quoted_keys")
     found = _SEPARATOR.search(source.text, start, start + KEY_MAX)
     end = found.start() if found else min(len(source.text), start + KEY_MAX)
     if source.is_strict and not is_known(source.text[start:end], frame.spec):
@@ -82,7 +82,7 @@ def _bare(source: Source, at: int, frame: Frame) -> tuple[str | None, int]:
         source.codes.add("skipped_text")
         return None, at + 1
     frame.has_bare_keys = True
-    source.codes.add("key_quotes_added")
+    source.codes.add("auto_quoted_keys")
     end = found.end()
     if source.text[end : end + 1] in _STRAY:
         behind = source.blanks.skip(end + 1, 40)

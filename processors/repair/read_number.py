@@ -73,7 +73,7 @@ def _finished(exact: Decimal, code: str, spec: Spec) -> Reading:
         return Reading(None, problem="not_a_number")
     is_whole = exact == exact.to_integral_value()
     if is_whole and (spec.types == {"integer"} or "." not in str(exact)):
-        return Reading(int(exact), code or "number_from_string")
+        return Reading(int(exact), "int_from_string" if code == "number_from_string" else code)
     if not spec.wants("number") or spec.types == {"integer"}:
         return Reading(None, problem="fraction_for_integer")
     return Reading(float(exact), code or "number_from_string")

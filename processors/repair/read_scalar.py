@@ -43,7 +43,7 @@ def _string(source: Source, at: int, spec: Spec) -> tuple[Node, int]:
         if source.is_strict:
             return decode(text[start:end]), place
         if _opens_next_key(source, start, end):
-            source.codes.add("value_quotes_added")
+            source.codes.add("half_quotes_mended")
             body = text[start:end]
             kept = body[: _COMMA_BEFORE.search(body, max(0, len(body) - BEFORE_KEY_MAX)).start()]  # type: ignore[union-attr]
             return decode(_without_curly(kept)), end
@@ -88,7 +88,7 @@ def _unclosed(source: Source, start: int, spec: Spec) -> tuple[Node, int]:
     rest = source.text[start:]
     bare = rest[: _LAST_CLOSERS.search(rest, max(0, len(rest) - 400)).start()]  # type: ignore[union-attr]
     if bare != rest and bare in spec.enum:
-        source.codes.add("value_quotes_added")
+        source.codes.add("half_quotes_mended")
         return bare, start + len(bare)
     return Cut(decode(rest)), len(source.text)
 
@@ -101,7 +101,7 @@ def _bare(source: Source, at: int, spec: Spec) -> tuple[Node, int]:
         end, place = found.start(), found.end()
         char = found[0]
         if char in QUOTES and source.ends_at(place):
-            source.codes.add("value_quotes_added")
+            source.codes.add("half_quotes_mended")
             return decode(text[at:end].strip()), place
         if char in QUOTES and not source.is_key(end, len(source.stack) - 1, needs_known=True):
             continue

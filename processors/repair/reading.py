@@ -14,6 +14,7 @@ from processors.repair.toolschema import Spec
 from processors.repair.unwrap import unwrap
 from processors.repair.value_end import Source, TooMuchError
 from processors.repair.words import fold
+from processors.repair.work import Work
 from schemas.toolcall import Refusal
 
 _CALL = re.compile(
@@ -43,11 +44,11 @@ class Reading:
     problem: Refusal | None = None
 
 
-def read(raw: str, spec: Spec) -> Reading:
+def read(raw: str, spec: Spec, work: Work) -> Reading:
     """The one argument object of a text."""
     tree = strict_tree(raw)
     if isinstance(tree, Members) and tree.pairs:
-        return _only([tree], spec, Reading())
+        return _only([tree], spec, Reading(), work)
     envelope = open_envelope(raw)
     reading = Reading(codes=envelope.codes, ended=envelope.ended)
     try:
@@ -58,7 +59,7 @@ def read(raw: str, spec: Spec) -> Reading:
     if not roots:
         reading.problem = Refusal(code="no_call_found")
         return reading
-    return _only(roots, spec, reading)
+    return _only(roots, spec, reading, work)
 
 
 def read_nested(text: str, spec: Spec) -> Node:
@@ -128,7 +129,7 @@ def _call_roots(text: str, found: re.Match[str], spec: Spec, reading: Reading) -
             root, at = read_container(source, brace.end(), spec)
         else:
             root, at = read_unopened(source, at + 1, spec, ")")
-        reading.codes += sorted(source.codes - {"equals_for_colon", "key_quotes_added", "open_brace_added"})
+        reading.codes += sorted(source.codes - {"equals_for_colon", "auto_quoted_keys", "open_brace_added"})
         roots.append(root)
         following = re.compile(r"[\s,;)]*[^\W\d][\w.]{0,119}\((?=\s*(?:\)|\*\*|\{|[^\W\d]\w*\s*=))").match(text, at)
         at = following.end() - 1 if following else -1
@@ -182,9 +183,9 @@ def _first_start(text: str) -> int:
     return found.start() if found else -1
 
 
-def _only(roots: list[Node], spec: Spec, reading: Reading) -> Reading:
+def _only(roots: list[Node], spec: Spec, reading: Reading, work: Work) -> Reading:
     """One object out of those found: equal ones are one, empty ones are none."""
-    objects = [unwrap(root, spec, reading.codes, read_nested) for root in roots if isinstance(root, Members)]
+    objects = [unwrap(root, spec, work, read_nested) for root in roots if isinstance(root, Members)]
     if len(objects) > 1:
         full = [one for one in objects if one.pairs]
         if len(full) < len(objects):

@@ -3,7 +3,7 @@
 from processors.limits import LIMITS
 from processors.repair.coerce import fit_object
 from processors.repair.confidence import confidence_of
-from processors.repair.nodes import Loose, Members, depth_of, node_of
+from processors.repair.nodes import Loose, Members, Node, depth_of, node_of
 from processors.repair.reading import read
 from processors.repair.refusal import refusal_of
 from processors.repair.rules import NO_RULES, Rules
@@ -23,8 +23,9 @@ def repair(raw: str, schema: ToolSchema | None, *, rules: Rules = NO_RULES) -> R
     if arguments is not None:
         return Repaired(status="ok", arguments=arguments)
     spec = schema.root if schema else ANY
-    reading = read(raw, spec)
-    work = Work(tool=spec.name, rules=rules, ended=reading.ended)
+    work = Work(tool=spec.name, rules=rules)
+    reading = read(raw, spec, work)
+    work.ended = reading.ended
     for code in dict.fromkeys(reading.codes):
         work.note(code)
     if reading.node is None:
@@ -50,7 +51,10 @@ def check(value: Json, schema: ToolSchema | None, *, rules: Rules = NO_RULES) ->
 def coerce_params(params: tuple[Param, ...], schema: ToolSchema | None, *, rules: Rules = NO_RULES) -> Repaired:
     """Arguments out of parameters whose grammar leaves their types to the schema."""
     work = Work(tool=schema.name if schema else "", rules=rules)
-    return _settled(Members([(param.key, Loose(param.value)) for param in params]), schema, work)
+    pairs: list[tuple[str, Node]] = [
+        (param.key, param.value if param.type == "string" else Loose(param.value)) for param in params
+    ]
+    return _settled(Members(pairs), schema, work)
 
 
 def _settled(node: Members, schema: ToolSchema | None, work: Work) -> Repaired:

@@ -17,10 +17,13 @@ KINDS = {
     "value_alias": "set",
     "param_alias": "rename",
     "drop_param": "drop",
+    "wrapper_key": "unwrap",
+    "date_order": "order",
     "placeholder": "refuse",
     "tool_alias": "call",
 }
 """Closed: each kind of rule, and the one action that belongs to it."""
+DATE_ORDERS = ("day_first", "month_first")
 SCOPES = frozenset({"tool", "tenant", "param", "model"})
 WORD_CHARS_MAX = 200
 """Longest written word that a rule matches: what is longer is prose, and never learned."""
@@ -120,6 +123,8 @@ def checked_rule(definition: JsonObject) -> tuple[_Key, Json, str]:
         raise RuleError(f"action: needs exactly `{verb}`")
     if kind in {"param_alias", "tool_alias"} and not isinstance(action[verb], str):
         raise RuleError(f"action: `{verb}` needs a name")
+    if kind == "date_order" and action[verb] not in DATE_ORDERS:
+        raise RuleError(f"action: `order` is one of {', '.join(DATE_ORDERS)}")
     if isinstance(action[verb], dict | list):
         raise RuleError("action: only a text, a number, a boolean or null can be set")
     scope = definition.get("scope") or {}

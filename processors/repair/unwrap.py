@@ -5,40 +5,48 @@ from collections.abc import Callable
 from processors.repair.nodes import Items, Members, Node
 from processors.repair.toolschema import Spec
 from processors.repair.words import WORDS, fold
+from processors.repair.work import Work
 
 LAYERS_MAX = 5
+NestedReader = Callable[[str, Spec], Node]
 
 
-def unwrap(root: Members, spec: Spec, codes: list[str], read_nested: Callable[[str, Spec], Node]) -> Members:
+def unwrap(root: Members, spec: Spec, work: Work, read_nested: NestedReader) -> Members:
     """The object inside, as long as it fits the schema better than the one around it."""
     for _ in range(LAYERS_MAX):
-        found = _inside(root, spec, read_nested)
+        found = _inside(root, spec, work, read_nested)
         if found is None:
             return root
-        inner, is_decoded = found
-        if is_decoded:
-            codes.append("decoded_nested")
+        key, inner = found
+        rule = work.rules.find("wrapper_key", work.tool, "", key)
+        work.note("rule" if rule else "unwrapped", rule=rule.id if rule else None, said=key)
         inner.is_open |= root.is_open
         inner.is_cut |= root.is_cut
-        codes.append("unwrapped")
         root = inner
     return root
 
 
-def _inside(root: Members, spec: Spec, read_nested: Callable[[str, Spec], Node]) -> tuple[Members, bool] | None:
+def _inside(root: Members, spec: Spec, work: Work, read_nested: NestedReader) -> tuple[str, Members] | None:
     own = _known(root, spec)
     for key, node in root.pairs:
-        folded = fold(key)
-        is_wrapper = folded in WORDS.wrappers or folded in WORDS.wrapper_calls or folded in WORDS.wrapper_names
-        names_tool = bool(spec.name) and folded == fold(spec.name)
-        if not (is_wrapper or names_tool) or (len(root.pairs) > 1 and not _others_are_names(root, key, spec)):
+        if not _is_wrapper(key, spec, work) or (len(root.pairs) > 1 and not _others_are_names(root, key, spec)):
             continue
         inner = _object_in(node, spec, read_nested)
-        if inner is not None and (
+        is_better = inner is not None and (
             _known(inner, spec) > own or (own == 0 and key not in spec.properties) or _wraps_more(inner, spec)
-        ):
-            return inner, isinstance(node, str)
+        )
+        if inner is not None and is_better:
+            if isinstance(node, str):
+                work.note("decoded_nested")
+            return key, inner
     return None
+
+
+def _is_wrapper(key: str, spec: Spec, work: Work) -> bool:
+    folded = fold(key)
+    if folded in WORDS.wrappers or folded in WORDS.wrapper_calls or folded in WORDS.wrapper_names:
+        return True
+    return (bool(spec.name) and folded == fold(spec.name)) or bool(work.rules.find("wrapper_key", work.tool, "", key))
 
 
 def _others_are_names(root: Members, key: str, spec: Spec) -> bool:
@@ -48,7 +56,7 @@ def _others_are_names(root: Members, key: str, spec: Spec) -> bool:
     ) and not (spec.required and spec.required <= {other for other, _ in root.pairs})
 
 
-def _object_in(node: Node, spec: Spec, read_nested: Callable[[str, Spec], Node]) -> Members | None:
+def _object_in(node: Node, spec: Spec, read_nested: NestedReader) -> Members | None:
     if isinstance(node, str):
         node = read_nested(str(node), spec)
     if isinstance(node, Items) and len(node.values) == 1 and not node.is_elided:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from processors.repair.rules import NO_RULES, Rules
+from processors.repair.rules import NO_RULES, WORD_CHARS_MAX, Rules
 from schemas.jsonvalue import Json, JsonObject
 from schemas.toolcall import Refusal, Repair
 
@@ -32,9 +32,10 @@ class Work:
     was_cut: bool = False
     """The text ended inside the arguments."""
 
-    def note(self, code: str, path: str = "", rule: str | None = None) -> None:
-        """Record one change."""
-        self.repairs.append(Repair(code=code, path=path, rule=rule))
+    def note(self, code: str, path: str = "", rule: str | None = None, said: str | None = None) -> None:
+        """Record one change; `said` is the written word that a rule could be learned from."""
+        detail = said if said is not None and len(said) <= WORD_CHARS_MAX else None
+        self.repairs.append(Repair(code=code, path=path, rule=rule, detail=detail))
 
     def refuse(self, code: str, path: str = "", candidate: Json = None, detail: str = "") -> None:
         """Record one reason not to accept."""

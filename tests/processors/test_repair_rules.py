@@ -43,6 +43,23 @@ def test_names_are_renamed_and_dropped_by_rule() -> None:
     assert [one.rule for one in got.repairs] == ["r-3", "r-4"]
 
 
+def test_a_wrapper_key_is_learned() -> None:
+    rules = rules_of([rule(11, "wrapper_key", "umschlag", {"unwrap": True}, param="")])
+    raw = '{"Umschlag": {"route": "express", "departure_day": "2031-05-04"}}'
+    assert repair(raw, FERRY).status == "refused"
+    got = repair(raw, FERRY, rules=rules)
+    assert got.arguments == DAY
+    assert [one.rule for one in got.repairs] == ["r-11"]
+
+
+def test_the_order_of_day_and_month_is_learned_for_one_shape() -> None:
+    first = rules_of([rule(12, "date_order", "99/99/9999", {"order": "day_first"}, param="/departure_day")])
+    written = DAY | {"departure_day": "04/05/2031"}
+    assert check(written, FERRY).refusal.code == "date_day_month_unclear"
+    assert check(written, FERRY, rules=first).arguments["departure_day"] == "2031-05-04"
+    assert check(DAY | {"departure_day": "4-5-2031"}, FERRY, rules=first).refusal.code == "date_day_month_unclear"
+
+
 def test_a_placeholder_rule_refuses() -> None:
     rules = rules_of([rule(5, "placeholder", "asdf", {"refuse": True}, param="/remark")])
     assert check(DAY | {"remark": "asdf"}, FERRY, rules=rules).refusal.code == "placeholder"
@@ -85,6 +102,7 @@ BAD = [
     ({"kind": "value_alias", "match": {"folded": ""}, "action": {"set": 1}}, "match"),
     ({"kind": "value_alias", "match": {"folded": "a"}, "action": {"run": "x"}}, "action"),
     ({"kind": "value_alias", "match": {"folded": "a"}, "action": {"set": [1]}}, "action"),
+    ({"kind": "date_order", "match": {"folded": "99/99/9999"}, "action": {"order": "any"}}, "action"),
     ({"kind": "param_alias", "match": {"folded": "a"}, "action": {"rename": 3}}, "action"),
     ({"kind": "value_alias", "match": {"folded": "a"}, "action": {"set": 1}, "scope": {"host": "x"}}, "scope"),
     ({"kind": "value_alias", "match": {"folded": "a"}, "action": {"set": 1}}, "scope"),

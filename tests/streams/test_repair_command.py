@@ -43,7 +43,7 @@ def test_each_line_is_answered_in_order(tmp_path) -> None:
         "id": "a", "status": "ok", "arguments": {"room": "hall"}, "confidence": 1.0, "repairs": [], "refusal": None,
     }  # fmt: skip
     assert got[1]["arguments"] == {"room": "hall", "litres": 2}
-    assert got[1]["repairs"] == ["quotes_replaced", "enum_case", "number_from_string"]
+    assert got[1]["repairs"] == ["quotes_replaced", "enum_case", "int_from_string"]
     assert got[2]["status"] == "refused"
     assert got[2]["arguments"] is None
     assert got[2]["refusal"]["code"] == "enum_no_match"
