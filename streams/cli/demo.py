@@ -1,0 +1,103 @@
+"""`demo`: the main job on embedded engines, with a summary."""
+
+import asyncio
+import time
+from collections import Counter
+from typing import Annotated
+
+import orjson
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from schemas.output import Output
+from schemas.toolcall import CallStatus
+from schemas.wire import encode
+from streams.demo import Watched, demo, recorded
+from streams.embedded import engines
+from streams.settings import load
+
+SHOWN = "01-beijing-weather-thinking-tag"
+"""The output that is printed whole."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the program."""
+    app.command("demo")(run_demo)
+
+
+def run_demo(
+    repeat: Annotated[int, typer.Option(min=1, help="How often each recorded text is sent.")] = 10,
+    as_json: Annotated[bool, typer.Option("--json", help="The summary as one JSON object.")] = False,
+) -> int:
+    """Run the main job on embedded engines: raw model outputs in, structured and clean outputs and tables out."""
+    console = Console(stderr=as_json)
+    streams = recorded(repeat, f"demo-{int(time.time())}")
+    columns = (TextColumn("{task.description:12}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with engines(load()) as started, Progress(*columns, console=console, transient=True) as progress:
+        console.print(f"{len(streams)} streams → Kafka topics → segment, reason, tool, clean → outputs and tables")
+        watched = asyncio.run(demo(started, streams, progress))
+    if as_json:
+        print(orjson.dumps(summary(watched), option=orjson.OPT_INDENT_2).decode())
+    else:
+        show(console, watched)
+    complete = not watched.doubled and watched.rows.get("streams") == watched.streams
+    return 0 if complete else 1
+
+
+def summary(watched: Watched) -> dict[str, object]:
+    """The figures of a run."""
+    outputs = list(watched.outputs.values())
+    calls = Counter(str(_status(call.status, call.duplicate_of)) for output in outputs for call in output.tool_calls)
+    pii: Counter[str] = Counter()
+    for output in outputs:
+        pii.update(output.pii)
+    return {
+        "streams": watched.streams,
+        "outputs": len(outputs),
+        "doubled": watched.doubled,
+        "rows": watched.rows,
+        "tokens": watched.tokens,
+        "seconds": round(watched.seconds, 2),
+        "tokens_per_s": round(watched.tokens / watched.seconds),
+        "formats": dict(Counter(output.format.id or "(plain)" for output in outputs).most_common()),
+        "calls": dict(calls.most_common()),
+        "pii": dict(pii.most_common()),
+        "failures": dict(Counter(f.code for output in outputs for f in output.failures).most_common()),
+    }
+
+
+def _status(status: CallStatus, duplicate_of: str | None) -> str:
+    return "duplicate" if duplicate_of else status
+
+
+def show(console: Console, watched: Watched) -> None:
+    """The figures for people, one output whole, and where the tables are."""
+    figures = summary(watched)
+    table = Table(show_header=False, box=None, padding=(0, 2))
+    for name in ("streams", "outputs", "doubled", "tokens", "seconds", "tokens_per_s"):
+        table.add_row(name.replace("_", " "), f"{figures[name]:,}")
+    for name in ("rows", "formats", "calls", "pii", "failures"):
+        counts = figures[name]
+        assert isinstance(counts, dict)
+        table.add_row(name, "  ".join(f"{key} {count}" for key, count in counts.items()))
+    console.print(table)
+    shown = next((output for name, output in watched.outputs.items() if SHOWN in name), None)
+    if shown is not None:
+        console.print(f"\nThe output of {shown.stream_id}:")
+        console.print_json(_readable(shown), ensure_ascii=False)
+    console.print(
+        "\nThe tables are in the data directory; ask them with\n"
+        '  hermes-streams sql "SELECT kind, status, count() FROM steps FINAL GROUP BY ALL ORDER BY ALL"'
+    )
+
+
+def _readable(output: Output) -> str:
+    """An output for people: without what repeats its id in each part."""
+    value = orjson.loads(encode(output))
+    for part in (*value["reasoning"]["nodes"], *value["tool_calls"], *value["state"].values(), *value["failures"]):
+        part.pop("schema", None)
+        part.pop("stream_id", None)
+    value.pop("meta")
+    return orjson.dumps(value).decode()
