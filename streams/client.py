@@ -93,11 +93,9 @@ class OutputConsumer:
         assert self._consumer is not None, "use `async with OutputConsumer(...)`"
         while True:
             batch = await self._consumer.getmany(timeout_ms=1_000, max_records=1_000)
-            for records in batch.values():
-                for record in records:
-                    output = self._new(record.value)
-                    if output is not None:
-                        yield output
+            values = [record.value for records in batch.values() for record in records]
+            for output in filter(None, map(self._new, values)):
+                yield output
             if batch and self._group is not None:
                 await self._consumer.commit()
 

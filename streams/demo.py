@@ -11,6 +11,7 @@ import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
+from zlib import crc32
 
 import orjson
 from rich.progress import Progress
@@ -81,6 +82,8 @@ async def demo(started: Engines, streams: Sequence[DemoStream], progress: Progre
     stop = asyncio.Event()
     workers = asyncio.create_task(running.run(settings, prepared, stop))
     try:
+        ready = [asyncio.create_task(worker.is_ready.wait()) for worker in prepared.workers]
+        await asyncio.wait({*ready, workers}, return_when=asyncio.FIRST_COMPLETED)
         return await _watched(settings, streams, progress, workers)
     finally:
         stop.set()
@@ -137,7 +140,7 @@ def interleaved(streams: Sequence[DemoStream]) -> Iterator[Token]:
 
 
 def _tokens(stream: DemoStream) -> Iterator[Token]:
-    pieces = Chunker(Chunking.TORN, hash_of(stream.stream_id)).cut(stream.text)
+    pieces = Chunker(Chunking.TORN, crc32(stream.stream_id.encode())).cut(stream.text)
     for seq, text in enumerate(pieces):
         yield Token(
             stream_id=stream.stream_id,
@@ -147,11 +150,6 @@ def _tokens(stream: DemoStream) -> Iterator[Token]:
             done=seq == len(pieces) - 1,
             meta=stream.meta if seq == 0 else None,
         )
-
-
-def hash_of(text: str) -> int:
-    """A seed that is the same in each process."""
-    return sum(ord(char) * 31**place for place, char in enumerate(text)) % (1 << 32)
 
 
 async def _count_rows(settings: Settings, watched: Watched) -> None:
@@ -165,7 +163,7 @@ async def _count_rows(settings: Settings, watched: Watched) -> None:
             for table in ("streams", "steps"):
                 query = f"SELECT uniqExact(stream_id) FROM {table} FINAL WHERE session_id = {{session:String}}"  # noqa: S608
                 found = await asyncio.to_thread(reader.query, query, {"session": session.session_id})
-                watched.rows[table] = int(found.rows[0][0])
+                watched.rows[table] = int(str(found.rows[0][0]))
             if watched.rows["streams"] >= watched.streams:
                 return
             await asyncio.sleep(0.2)

@@ -14,6 +14,7 @@ import typer
 from streams.cli import (
     analytics,
     configuration,
+    demo,
     match_tool,
     mend,
     parse,
@@ -42,6 +43,7 @@ GROUPS = (
     periods,
     parse,
     mend,
+    demo,
 )  # fmt: skip
 """Modules with a `register(app)`: one for each group of commands, one line each."""
 

@@ -1,6 +1,7 @@
 """`demo`: the main job on embedded engines, with a summary."""
 
 import asyncio
+import logging
 import time
 from collections import Counter
 from typing import Annotated
@@ -33,6 +34,9 @@ def run_demo(
 ) -> int:
     """Run the main job on embedded engines: raw model outputs in, structured and clean outputs and tables out."""
     console = Console(stderr=as_json)
+    logging.getLogger("aiokafka").setLevel(
+        logging.CRITICAL
+    )  # the embedded broker has no idempotent producer, and says so
     streams = recorded(repeat, f"demo-{int(time.time())}")
     columns = (TextColumn("{task.description:12}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with engines(load()) as started, Progress(*columns, console=console, transient=True) as progress:
@@ -64,7 +68,7 @@ def summary(watched: Watched) -> dict[str, object]:
         "formats": dict(Counter(output.format.id or "(plain)" for output in outputs).most_common()),
         "calls": dict(calls.most_common()),
         "pii": dict(pii.most_common()),
-        "failures": dict(Counter(f.code for output in outputs for f in output.failures).most_common()),
+        "failures": dict(Counter(str(f.code) for output in outputs for f in output.failures).most_common()),
     }
 
 
