@@ -156,11 +156,12 @@ class ToolStage:
         """The call with its tool found and its arguments read."""
         named = self._named(draft.name or "", draft)
         name, warnings = named.tool, named.warnings
+        if name and segment.format in self._options.learned_formats and not self._toolbox.get(name):
+            name = None
+            warnings = (CallWarning(code="unregistered", message="A learned format can only call registered tools."),)
         if name is None:
-            return replace(blank, status=CallStatus.UNKNOWN_TOOL, warnings=warnings)
-        if segment.format in self._options.learned_formats and not self._toolbox.get(name):
-            warning = CallWarning(code="unregistered", message="A learned format can only call registered tools.")
-            return replace(blank, status=CallStatus.UNKNOWN_TOOL, warnings=(warning,))
+            arguments = read_arguments(draft, None).arguments  # for whoever maps the call to a tool of its own
+            return replace(blank, status=CallStatus.UNKNOWN_TOOL, arguments=arguments, warnings=warnings)
         schema = self._toolbox.schema(name)
         if isinstance(schema, str):
             warnings = (*warnings, CallWarning(code="malformed_schema", message=schema))

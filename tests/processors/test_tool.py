@@ -74,7 +74,7 @@ STATUSES = [
     ("namespace of a harness", call(0, "functions.get_weather"), CallStatus.OK, "get_weather", {"city": "Oslo"}),
     ("other case", call(0, "getWeather"), CallStatus.RENAMED, "get_weather", {"city": "Oslo"}),
     ("typing error", call(0, "get_wether"), CallStatus.RENAMED, "get_weather", {"city": "Oslo"}),
-    ("no such tool", call(0, "launch_rocket"), CallStatus.UNKNOWN_TOOL, "launch_rocket", None),
+    ("no such tool", call(0, "launch_rocket"), CallStatus.UNKNOWN_TOOL, "launch_rocket", {"city": "Oslo"}),
     ("required parameter missing", call(0, value={"days": 1}), CallStatus.REFUSED, "get_weather", None),
     ("cut off", call(0, complete=False), CallStatus.TRUNCATED, "get_weather", None),
     ("no grammar reads it", replace(call(0), call=None), CallStatus.UNPARSEABLE, None, None),
