@@ -8,6 +8,7 @@ schema is compiled; a recursive schema gives Specs that point at each other. Typ
 
 import re
 from dataclasses import dataclass, field
+from datetime import datetime
 
 import jsonschema_rs
 
@@ -87,12 +88,31 @@ class ToolSchema:
 ANY = Spec()
 
 
+def _is_moment(text: str) -> bool:
+    """Whether a text is a date and time of ISO 8601; an offset may be missing.
+
+    RFC 3339 wants one. Models mostly write none where the user named none: the time is then that of the user's place,
+    which only the tool knows.
+    """
+    if not _MOMENT.fullmatch(text):
+        return False
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:  # the 30th of February, 25 o'clock
+        return False
+    return True
+
+
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:[Zz]|[+-]\d\d:\d\d)?", re.ASCII)
+_FORMATS = {"date-time": _is_moment}
+
+
 def compile_tool(tool: JsonObject) -> ToolSchema:
     """Compile an OpenAI function schema, an MCP or Anthropic tool, or a bare JSON Schema; raises SchemaError."""
     name, parameters = _unwrapped(tool)
     parameters = _plain_types(parameters, 0)
     try:
-        validator = jsonschema_rs.Draft202012Validator(parameters, validate_formats=True)
+        validator = jsonschema_rs.Draft202012Validator(parameters, validate_formats=True, formats=_FORMATS)
     except (ValueError, TypeError) as error:  # what jsonschema-rs raises on a schema that is none, or a dead $ref
         raise SchemaError(f"{name or 'tool'}: {str(error).splitlines()[0][:200]}") from error
     root = _Reader(parameters).spec(parameters, name, 0)

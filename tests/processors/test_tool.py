@@ -309,3 +309,23 @@ def test_nothing_raises_and_every_call_comes_out_once(makers, odd_tools) -> None
     last = {event.order: event for event in out if isinstance(event, ToolCall)}
     assert list(last) == [segment.order for segment in segments]
     assert all(decode(encode(event)) for event in out)
+
+
+MOMENTS = [
+    ("2026-03-18T09:00:00Z", True),
+    ("2026-03-18T09:00:00+08:00", True),
+    ("2026-03-18T09:00", True),
+    ("2026-03-18T09:00:00.5", True),
+    ("2026-02-30T09:00:00", False),
+    ("2026-03-18T25:00:00", False),
+    ("2026-03-18", False),
+    ("tomorrow", False),
+]
+
+
+@pytest.mark.parametrize(("text", "is_right"), MOMENTS)
+def test_a_date_time_may_leave_the_offset_out(text, is_right) -> None:
+    moment = {"type": "string", "format": "date-time"}
+    tool = {"name": "remind", "parameters": {"type": "object", "properties": {"at": moment}, "required": ["at"]}}
+    out = calls(call(0, "remind", value={"at": text}), tools=(tool,))["call_0"]
+    assert (out.status is CallStatus.OK) is is_right
