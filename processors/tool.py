@@ -15,8 +15,8 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from processors.limits import LIMITS, Limits
-from processors.repair import RuleBook
-from processors.tools.arguments import Reading, read_arguments
+from processors.repair import RuleBook, ToolSchema
+from processors.tools.arguments import Reading, Said, read_arguments, said_in, settled
 from processors.tools.links import Links, Marks, issued
 from processors.tools.names import NAMESPACE
 from processors.tools.toolbox import Toolbox
@@ -70,6 +70,7 @@ class ToolStage:
         self._toolbox = toolbox
         self._options = options or ToolOptions()
         self._rules = self._options.rules.of()
+        self._said: Said | None = None
         self._calls: dict[str, ToolCall] = {}
         self._marks = Marks()
         self._links = Links(self._marks)
@@ -82,6 +83,7 @@ class ToolStage:
             return
         if isinstance(event, Opened):
             self._rules = self._options.rules.of(event.meta.tenant or "")
+            self._said = said_in(event.meta)
             self._toolbox = Toolbox(event.meta.tools, self._toolbox) if event.meta.tools else self._toolbox
         elif isinstance(event, Node):
             self._mark(event)
@@ -165,7 +167,10 @@ class ToolStage:
         schema = self._toolbox.schema(name)
         if isinstance(schema, str):
             warnings = (*warnings, CallWarning(code="malformed_schema", message=schema))
-        reading = read_arguments(draft, None if isinstance(schema, str) else schema, self._rules)
+        compiled = schema if isinstance(schema, ToolSchema) else None
+        reading = read_arguments(draft, compiled, self._rules)
+        if compiled and self._said:
+            reading = settled(reading, draft, compiled, self._said, self._rules)
         markup = tuple(Repair(code=code) for code in segment.repairs)
         return replace(
             blank,

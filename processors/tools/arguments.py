@@ -4,15 +4,21 @@ Without a schema nothing says which types are meant: what carries its types (JSO
 and a bare parameter is what its own text says its type is, else text, unless it is a whole JSON object or array.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 
 import orjson
 
+from processors.periods.reading import DEFAULT_POLICY, Policy, read_moment, read_policy
+from processors.periods.settle import settle_periods
 from processors.repair import NO_RULES, Repaired, Rules, ToolSchema, check, coerce_params, repair
 from schemas.jsonvalue import Json, JsonObject
 from schemas.segment import CallDraft, Param
+from schemas.token import Meta
 from schemas.toolcall import Refusal, Repair
 
+CUT = ("truncated", "two_objects", "too_")
+"""Beginnings of refusal codes that no word of the user can mend."""
 STRATEGIES = {"python_call": "python_call"}
 """Body grammars with a strategy of their own; all other grammars with typed values are JSON."""
 
@@ -38,6 +44,65 @@ def read_arguments(draft: CallDraft, schema: ToolSchema | None, rules: Rules = N
         repaired = repair(draft.arguments_text, schema, rules=rules)
         return _reading(repaired, "json" if repaired.status == "ok" else "repair")
     return _reading(check(draft.value, schema, rules=rules), STRATEGIES.get(draft.dialect, "json"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What the user said, and when: dates in a call are read against it."""
+
+    user: str
+    now: datetime | None = None
+    policy: Policy = DEFAULT_POLICY
+
+
+def said_in(meta: Meta) -> Said | None:
+    """What a stream's producer says about the request; a time or a policy that can't be read is left out."""
+    if not meta.user:
+        return None
+    try:
+        policy = read_policy(meta.policy)
+    except (TypeError, ValueError):  # a policy of another shape
+        policy = DEFAULT_POLICY
+    try:
+        now = read_moment(meta.now) if meta.now else None
+    except ValueError:  # not ISO 8601
+        now = None
+    return Said(user=meta.user, now=now, policy=policy)
+
+
+def settled(reading: Reading, draft: CallDraft, schema: ToolSchema, said: Said, rules: Rules = NO_RULES) -> Reading:
+    """The reading with its dates as the user's words settle them; as it was, where they settle nothing."""
+    given = _as_written(reading, draft)
+    if given is None or (reading.refusal and reading.refusal.code.startswith(CUT)):
+        return reading
+    heard = settle_periods(given, schema.parameters, said.user, said.now, said.policy)
+    if heard.repairs:
+        again = check(heard.arguments, schema, rules=rules)
+        if again.status != "refused":
+            return Reading(
+                arguments=again.arguments,
+                confidence=heard.confidence * again.confidence,
+                repairs=(*heard.repairs, *again.repairs),
+                strategy="semantic",
+            )
+    return replace(reading, refusal=heard.refusal) if reading.refusal and heard.refusal else reading
+
+
+def _as_written(reading: Reading, draft: CallDraft) -> JsonObject | None:
+    """The arguments before coercion, which may have taken a date for something else; else the best there is."""
+    written = draft.value
+    if draft.arguments_text is not None:
+        written = _or_none(draft.arguments_text)
+    if not isinstance(written, dict):
+        written = reading.arguments or (reading.refusal.candidate if reading.refusal else None)
+    return written if isinstance(written, dict) else None
+
+
+def _or_none(text: str) -> Json:
+    try:
+        return orjson.loads(text)
+    except (orjson.JSONDecodeError, UnicodeEncodeError):  # damaged, or a lone surrogate
+        return None
 
 
 def _reading(repaired: Repaired, strategy: str) -> Reading:

@@ -8,9 +8,12 @@ from typing import Annotated
 import orjson
 import typer
 
-from processors.repair import NO_RULES, Rules, ToolSchema, compile_tool, repair, rules_of
+from processors.repair import NO_RULES, Rules, ToolSchema, compile_tool, rules_of
 from processors.snapshot import Snapshot
+from processors.tools.arguments import read_arguments, said_in, settled
 from schemas.jsonvalue import JsonObject
+from schemas.segment import CallDraft
+from schemas.token import Meta
 from streams.cli.batch import RequestError, run_batch
 from streams.pattern_registry import opened
 
@@ -21,21 +24,29 @@ def _compiled(tool: bytes) -> ToolSchema:
 
 
 def answer_repair(request: JsonObject, rules: Rules = NO_RULES) -> JsonObject:
-    """`{"id", "raw", "tool"?}` → `{"id", "status", "arguments", "confidence", "repairs", "refusal"}`."""
+    """A raw text with its tool and what the user said → arguments that fit, or a refusal."""
     raw, tool = request["raw"], request.get("tool")
     if not isinstance(raw, str):
         raise RequestError("raw: not a string")
     if tool is not None and not isinstance(tool, dict):
         raise RequestError("tool: not an object")
+    for key in ("user", "now"):
+        if not isinstance(request.get(key, ""), str | None):
+            raise RequestError(f"{key}: not a string")
     schema = _compiled(orjson.dumps(tool)) if tool is not None else None
-    repaired = repair(raw, schema, rules=rules)
+    draft = CallDraft(dialect="", arguments_text=raw)
+    reading = read_arguments(draft, schema, rules)
+    said = said_in(Meta(user=request.get("user"), now=request.get("now"), policy=request.get("policy")))
+    if said and schema:
+        reading = settled(reading, draft, schema, said, rules)
+    status = "refused" if reading.refusal else "repaired" if reading.repairs else "ok"
     return {
         "id": request.get("id"),
-        "status": repaired.status,
-        "arguments": repaired.arguments,
-        "confidence": repaired.confidence,
-        "repairs": [one.code for one in repaired.repairs],
-        "refusal": asdict(repaired.refusal) if repaired.refusal else None,
+        "status": status,
+        "arguments": reading.arguments,
+        "confidence": round(reading.confidence, 4),
+        "repairs": [one.code for one in reading.repairs],
+        "refusal": asdict(reading.refusal) if reading.refusal else None,
     }
 
 
