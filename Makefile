@@ -29,8 +29,8 @@ test: $(READY)  ## all tests, on embedded engines (under 5 minutes)
 	@echo "test: all tests on embedded engines; under 5 minutes on two cores"
 	@timeout $(SECONDS_MAX) $(BIN)/python -m pytest -m "not servers" tests
 
-test-servers: $(READY)  ## the contract tests on Apache Kafka and Redis (needs Java 17 and Maven, or KAFKA_BOOTSTRAP)
-	@timeout $(SECONDS_MAX) $(BIN)/python -m pytest -m servers tests
+test-servers: $(READY)  ## the same tests on Apache Kafka (Java 17, Maven; or KAFKA_BOOTSTRAP) and redis-server (or REDIS_URL)
+	@HERMES_TEST_ENGINES=servers timeout $(SECONDS_MAX) $(BIN)/python -m pytest -m "engines or servers" tests
 
 demo: $(READY)  ## the main job: raw model output through all stages on embedded engines (about 1 minute)
 	@echo "demo: raw model output through topics, four stages, registry and ClickHouse tables; about 1 minute"

@@ -112,7 +112,7 @@ async def produce_tokens(settings: Settings, tokens: Iterable[Token]) -> None:
     )
 
 
-async def consumed(settings: Settings, topic: str, count: int, wait_s: float = 20.0, extra_s: float = 0.5) -> list:
+async def consumed(settings: Settings, topic: str, count: int, wait_s: float = 60.0, extra_s: float = 0.5) -> list:
     """Records of a topic: until there are `count` and none came for `extra_s`, or the time is up."""
     consumer = AIOKafkaConsumer(
         settings.topic_prefix + topic, bootstrap_servers=settings.kafka_bootstrap, auto_offset_reset="earliest",

@@ -68,8 +68,9 @@ def test_engine_that_ended_by_itself_is_noticed(tmp_path) -> None:
             started.check()
 
 
-def test_data_directory_has_one_user(tmp_path, running) -> None:
-    with pytest.raises(ConfigError, match=f"in use by process {os.getpid()}"), engines(running.settings):
+def test_data_directory_has_one_user(tmp_path) -> None:
+    settings = Settings(data_dir=str(tmp_path / "data"))
+    with engines(settings), pytest.raises(ConfigError, match=f"in use by process {os.getpid()}"), engines(settings):
         pass
     blocked = tmp_path / "file"
     blocked.write_text("")
