@@ -156,6 +156,7 @@ class Assembler:
             ),
             meta=self._meta,
             ts=closed.ts,
+            extra=_given_by_server(closed),
         )
 
     def _response(self) -> str:
@@ -169,6 +170,12 @@ class Assembler:
         """Mean of the format's and the calls' confidence, less a cost for each repaired marker."""
         parts = [closed.format_confidence, *(call.confidence for call in self._calls.values())]
         return round(max(0.0, sum(parts) / len(parts) - MARKUP_REPAIR_COST * markup_repairs), 4)
+
+
+def _given_by_server(closed: Closed) -> JsonObject:
+    """What the model server said at the end: tokens used, why it stopped."""
+    given = {"usage": closed.usage, "finish_reason": closed.finish_reason}
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def _row(event: Segment | Node | ToolCall | StateEntry | Failure) -> tuple[str, str, str, int, float, JsonObject]:
@@ -201,6 +208,7 @@ def _call_detail(call: ToolCall) -> JsonObject:
         "arguments": call.arguments,
         "strategy": call.strategy,
         "repairs": [repair.code for repair in call.repairs],
+        "rules": sorted({repair.rule for repair in call.repairs if repair.rule}),
         "refusal": call.refusal.code if call.refusal else None,
         "duplicate_of": call.duplicate_of,
         "superseded_by": call.superseded_by,

@@ -83,7 +83,7 @@ def step_row(step: Step, place: Place, blobs: dict[tuple[str, str], str]) -> Row
     if kind == "tool_call":
         name, strategy, call_id = _name(detail), str(detail.get("strategy") or ""), str(detail.get("id") or "")
         if detail.get("repairs"):
-            repairs, pattern_id = _repairs(detail["repairs"])
+            repairs, pattern_id = _repairs(detail["repairs"], detail.get("rules"))
         args_hash = _args_hash(name, detail.get("arguments"))
         place.calls[call_id] = (step.order, name)
     elif detail:
@@ -215,9 +215,9 @@ def _name(detail: JsonObject) -> str:
     return str(detail.get("name") or detail.get("requested_name") or "")
 
 
-def _repairs(given: Json) -> tuple[list[str], str]:
+def _repairs(given: Json, rules: Json) -> tuple[list[str], str]:
     """Codes, and the learned rule if one was used; a repair is a code or an object with code and rule."""
-    codes, rule = [], ""
+    codes, rule = [], str(rules[0]) if rules else ""
     for repair in given or ():
         if isinstance(repair, dict):
             codes.append(str(repair.get("code") or ""))

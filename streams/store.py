@@ -76,7 +76,7 @@ def open_client(dsn: str) -> Client:
         ) from None
     except (ClickHouseError, OSError) as error:
         shown = address._replace(netloc=address.netloc.rpartition("@")[2]).geturl()
-        raise ServerAwayError(f"ClickHouse at {shown}: {_short(error)}") from None
+        raise ServerAwayError(f"ClickHouse at {shown}: {short_error(error)}") from None
     return client
 
 
@@ -113,7 +113,7 @@ def insert(client: Client, columns: Columns, rows: list[Row], token: str) -> lis
                 settings=settings,
             )
         except OperationalError as error:
-            raise ServerAwayError(f"ClickHouse: {_short(error)}") from None
+            raise ServerAwayError(f"ClickHouse: {short_error(error)}") from None
         except ROW_FAULTS as fault:
             if len(part) > 1:
                 half = len(part) // 2
@@ -145,7 +145,7 @@ class Reader:
     """Read-only queries with limits on time, memory and rows; may be shared between threads."""
 
     def __init__(self, dsn: str, *, seconds_max: int = QUERY_S_MAX, handles: int = READERS) -> None:
-        self._dsn, self._seconds_max = dsn, seconds_max
+        self.dsn, self._seconds_max = dsn, seconds_max
         self._handles: LifoQueue[Client] = LifoQueue()
         self._spare = handles - 1
         self._handles.put(self._open())
@@ -156,7 +156,7 @@ class Reader:
             try:
                 answer = client.query(sql, parameters=parameters)
             except ClickHouseError as error:
-                raise QueryError(_short(error)) from None
+                raise QueryError(short_error(error)) from None
         types = tuple(kind.name for kind in answer.column_types)
         return Table(tuple(answer.column_names), types, [tuple(row) for row in answer.result_rows])
 
@@ -170,7 +170,7 @@ class Reader:
             try:
                 answer: bytes = client.raw_query(sql, parameters=parameters, fmt=form)
             except ClickHouseError as error:
-                raise QueryError(_short(error)) from None
+                raise QueryError(short_error(error)) from None
         return answer
 
     def close(self) -> None:
@@ -199,7 +199,7 @@ class Reader:
         return self._open()
 
     def _open(self) -> Client:
-        client = open_client(self._dsn)
+        client = open_client(self.dsn)
         limits = {
             "do_not_merge_across_partitions_select_final": 1,
             "max_execution_time": self._seconds_max,
@@ -238,7 +238,7 @@ def one_select(sql: str) -> str:
     return text
 
 
-def _short(error: Exception) -> str:
+def short_error(error: Exception) -> str:
     """The database's message without its class and version trailer, at most 500 characters."""
     text = re.sub(r"(?:Code: \d+\. )?(?:DB::)?Exception: ", "", str(error))
     return re.sub(r"\s*\(version [^)]*\).*", "", text, flags=re.DOTALL).strip()[:500]

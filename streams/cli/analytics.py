@@ -22,7 +22,7 @@ from streams.store import QueryError, Reader
 from streams.trajectories_to_clickhouse import Sink
 from streams.web.app import PAGE_FILE, start_web
 
-ANSWER_S_MAX = 30
+ANSWER_S_MAX = 120
 DSN_DEFAULT = next(str(field.default) for field in fields(Settings) if field.name == "clickhouse_dsn")
 
 
@@ -85,6 +85,25 @@ def running_page(settings: Settings) -> JsonObject | None:
     return page
 
 
+def from_page(page: JsonObject, path: str, body: JsonObject) -> JsonObject | None:
+    """The running page's answer; None when no page answers, because its process was killed."""
+    request = urllib.request.Request(  # noqa: S310 - the address is our own file's
+        f"{page['url']}{path}",
+        data=json.dumps(body).encode(),
+        headers={"Content-Type": "application/json", "Authorization": f"Bearer {page['token']}"},
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=ANSWER_S_MAX) as response:  # noqa: S310
+            answer: JsonObject = json.load(response)
+    except urllib.error.HTTPError as error:
+        raise QueryError(json.load(error).get("error", str(error))) from None
+    except TimeoutError:
+        raise ServerAwayError(f"{page['url']} does not answer") from None
+    except OSError:  # nobody listens there any more
+        return None
+    return answer
+
+
 async def _serve(settings: Settings) -> None:
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -107,27 +126,12 @@ async def _serve(settings: Settings) -> None:
 def _asked(settings: Settings, text: str) -> tuple[list[str], list[JsonObject]]:
     """ChDB lets only one process open its path: while that process shows its page, the page is asked."""
     dsn = store_dsn(settings)
-    if dsn.startswith("chdb:") and (page := running_page(settings)) and (answer := _from_page(page, text)):
+    if (
+        dsn.startswith("chdb:")
+        and (page := running_page(settings))
+        and (answer := from_page(page, "/api/sql", {"sql": text}))
+    ):
         return answer["columns"], answer["rows"]
     with closing(Reader(dsn)) as reader:
         table = reader.query_of_a_person(text)
     return list(table.columns), table.records()
-
-
-def _from_page(page: JsonObject, text: str) -> JsonObject | None:
-    """The running page's answer; None when no page answers, because its process was killed."""
-    request = urllib.request.Request(  # noqa: S310 - the address is our own file's
-        f"{page['url']}/api/sql",
-        data=json.dumps({"sql": text}).encode(),
-        headers={"Content-Type": "application/json", "Authorization": f"Bearer {page['token']}"},
-    )
-    try:
-        with urllib.request.urlopen(request, timeout=ANSWER_S_MAX) as response:  # noqa: S310
-            answer: JsonObject = json.load(response)
-    except urllib.error.HTTPError as error:
-        raise QueryError(json.load(error).get("error", str(error))) from None
-    except TimeoutError:
-        raise ServerAwayError(f"{page['url']} does not answer") from None
-    except OSError:  # nobody listens there any more
-        return None
-    return answer

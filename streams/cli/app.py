@@ -26,11 +26,13 @@ from streams.cli import (
     running,
     tools,
     topics,
+    trajectories,
 )
 from streams.settings import ConfigError, ServerAwayError
 
 GROUPS = (
     analytics,
+    trajectories,
     configuration,
     topics,
     match_tool,

@@ -8,6 +8,7 @@ import asyncio
 import hmac
 import json
 import os
+import secrets
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -40,6 +41,8 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
 }
 TOKEN = web.AppKey("token", str)
+COMMANDS_TOKEN = web.AppKey("commands_token", str)
+"""What commands of the same user show, who may read the note in the data directory; browsers don't have it."""
 HOSTS = web.AppKey("hosts", frozenset)
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -72,7 +75,7 @@ async def start_web(reader: Reader, settings: Settings, registry: Registry | Non
     await runner.setup()
     port = await _listening(runner, host, settings.web_port)
     url = f"http://{'[' + host + ']' if ':' in host else host}:{port}"
-    return Web(url, runner, _note(settings, url, application[TOKEN]))
+    return Web(url, runner, _note(settings, url, application[COMMANDS_TOKEN]))
 
 
 def create_app(reader: Reader, settings: Settings, registry: Registry | None = None) -> web.Application:
@@ -80,6 +83,7 @@ def create_app(reader: Reader, settings: Settings, registry: Registry | None = N
     application = web.Application(middlewares=[_carry, _admit], client_max_size=BODY_BYTES_MAX)
     application[READER], application[CACHE], application[STOPPING] = reader, Cache(), asyncio.Event()
     application[TOKEN], application[LISTENERS] = settings.web_token, set()
+    application[COMMANDS_TOKEN] = secrets.token_hex(16)
     application[HOSTS] = LOOPBACK | {settings.web_host}
     if registry is not None:
         application[REGISTRY] = registry
@@ -129,6 +133,8 @@ async def _admit(request: web.Request, handler: Handler) -> web.StreamResponse:
         if request.path.startswith("/api/") or request.method != "GET":
             return web.json_response({"error": "a token is needed"}, status=401)
         raise web.HTTPSeeOther("/login")
+    if request.path == "/api/forget" and not _is_command(request):
+        return web.json_response({"error": "only the command `forget` may do this"}, status=403)
     return await handler(request)
 
 
@@ -139,8 +145,16 @@ def _is_own(request: web.Request) -> bool:
 
 
 def _knows_token(request: web.Request) -> bool:
-    given = request.cookies.get(COOKIE) or request.headers.get("Authorization", "").removeprefix("Bearer ")
-    return hmac.compare_digest(given.encode(), request.app[TOKEN].encode())
+    given = request.cookies.get(COOKIE) or _bearer(request)
+    return hmac.compare_digest(given.encode(), request.app[TOKEN].encode()) or _is_command(request)
+
+
+def _is_command(request: web.Request) -> bool:
+    return hmac.compare_digest(_bearer(request).encode(), request.app[COMMANDS_TOKEN].encode())
+
+
+def _bearer(request: web.Request) -> str:
+    return request.headers.get("Authorization", "").removeprefix("Bearer ")
 
 
 async def _wrong(request: web.Request, status: int, message: str) -> web.Response:
@@ -200,5 +214,5 @@ def _note(settings: Settings, url: str, token: str) -> Path | None:
         return None
     note = directory / PAGE_FILE
     with os.fdopen(os.open(note, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as out:
-        json.dump({"url": url, "token": token}, out)
+        json.dump({"url": url, "token": token, "kafka_bootstrap": settings.kafka_bootstrap}, out)
     return note

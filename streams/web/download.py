@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 from aiohttp import web
 
 from streams.export import Choice, Tally, jsonl, training
+from streams.forget import BY, forget
+from streams.store import QueryError
 from streams.training import FORMS
 from streams.web.filters import OUTCOMES, filter_of
 from streams.web.state import READER, facets, render
@@ -54,4 +56,18 @@ def _pieces(request: web.Request, choice: Choice, form: str) -> Iterator[bytes]:
     return jsonl(request.app[READER], choice, Tally())
 
 
-ROUTES = (web.get("/export", export_page), web.get("/export/download", download))
+async def forget_api(request: web.Request) -> web.Response:
+    """`{"by": …, "name": …, "dry_run": …}` → what was deleted, for the command `forget`."""
+    asked = await request.json()
+    if asked.get("by") not in BY or not isinstance(asked.get("name"), str):
+        raise QueryError('The body must be {"by": "stream|run|session", "name": …}.')
+    dsn = request.app[READER].dsn
+    done = await asyncio.to_thread(forget, dsn, asked["by"], asked["name"], dry_run=bool(asked.get("dry_run")))
+    return web.json_response({"streams": len(done.stream_ids), "rows": done.rows, "is_off_disk": done.is_off_disk})
+
+
+ROUTES = (
+    web.get("/export", export_page),
+    web.get("/export/download", download),
+    web.post("/api/forget", forget_api),
+)
