@@ -5,7 +5,6 @@ usual reading, if exactly one place of the schema can take it. Words that settle
 has a record: where, before, after, which words, which rules, which assumptions, which `now`.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -14,7 +13,7 @@ from processors.periods.forms import Path
 from processors.periods.moments import Wanted, current_points, is_same, wanted_of
 from processors.periods.read import read_periods
 from processors.periods.reading import DEFAULT_POLICY, Item, Policy, Reading, Span, Sure, read_moment
-from processors.periods.slots import RANGE_NAMES, Group, groups_of, parameters_of
+from processors.periods.slots import RANGE_NAMES, Group, given, groups_of, parameters_of, with_value
 from processors.periods.spelling import day_of
 from schemas.jsonvalue import Json, JsonObject
 from schemas.toolcall import Refusal, Repair
@@ -65,7 +64,7 @@ def settle_periods(
     pairs = _assigned(ordered, groups, arguments, now)
     if not pairs:
         return Settled(arguments=arguments, refusal=_question(groups, arguments, reading))
-    work = _Work(json.loads(json.dumps(arguments)), parameters, now, policy)
+    work = _Work(arguments, parameters, now, policy)
     for item, group in pairs:
         work.write(item, group)
     return work.settled(arguments)
@@ -103,15 +102,6 @@ def _point(text: str | None) -> date | None:
     if text is None:
         return None
     return read_moment(text) if "T" in text else date.fromisoformat(text)
-
-
-def given(arguments: Json, path: Path) -> Json:
-    """The value at a path; None where there is none."""
-    for step in path:
-        if not isinstance(arguments, dict):
-            return None
-        arguments = arguments.get(step)
-    return arguments
 
 
 def _question(groups: Sequence[Group], arguments: JsonObject, reading: Reading) -> Refusal | None:
@@ -177,19 +167,10 @@ class _Work:
             before = given(self._arguments, slot.path)
             if after is None or (after == before and type(after) is type(before)):
                 continue
-            self._put(slot.path, after)
+            self._arguments = with_value(self._arguments, slot.path, after)
             is_new = before is None and code == "period_corrected"
             self._note("period_filled" if is_new else code, slot.path, (before, after), item)
         self._rates.append(RATES.get(item.confidence, 0.9))
-
-    def _put(self, path: Path, value: Json) -> None:
-        node = self._arguments
-        for step in path[:-1]:
-            inner = node.get(step)
-            if not isinstance(inner, dict):
-                inner = node[step] = {}
-            node = inner
-        node[path[-1]] = value
 
     def _take_strays(self, item: Item, group: Group) -> None:
         """Remove a date that stood under a name the schema doesn't have: it was meant for the slot now filled."""
@@ -199,8 +180,11 @@ class _Work:
             known = _known_names(self._schema, path)
             if not isinstance(node, dict) or known is None:
                 continue
-            for name in [name for name in node if name not in known and _is_date_like(name, node[name], item)]:
-                self._note("period_moved", (*path, name), (node.pop(name), None), item)
+            strays = {name: node[name] for name in node if name not in known and _is_date_like(name, node[name], item)}
+            kept = {name: value for name, value in node.items() if name not in strays}
+            self._arguments = with_value(self._arguments, path, kept) if path else kept
+            for name, value in strays.items():
+                self._note("period_moved", (*path, name), (value, None), item)
 
     def _note(self, code: str, path: Path, change: tuple[Json, Json], item: Item) -> None:
         rule = item.rules[-1] if item.rules else "literal"

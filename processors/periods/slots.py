@@ -62,6 +62,23 @@ def groups_of(schema: JsonObject) -> tuple[Group, ...]:
     return tuple(found[:SLOTS_MAX])
 
 
+def given(arguments: Json, path: Path) -> Json:
+    """The value at a path; None where there is none."""
+    for step in path:
+        if not isinstance(arguments, dict):
+            return None
+        arguments = arguments.get(step)
+    return arguments
+
+
+def with_value(arguments: JsonObject, path: Path, value: Json) -> JsonObject:
+    """The arguments with another value at a path; what lies beside the path is shared, not copied."""
+    if len(path) > 1:
+        inner = arguments.get(path[0])
+        value = with_value(inner if isinstance(inner, dict) else {}, path[1:], value)
+    return {**arguments, path[0]: value}
+
+
 def _objects(schema: JsonObject) -> Iterator[tuple[Path, JsonObject, bool]]:
     """Objects of a schema with their paths, and whether the call must have them."""
     level: list[tuple[Path, JsonObject, bool]] = [((), schema, True)]

@@ -72,7 +72,7 @@ def said_in(meta: Meta) -> Said | None:
 
 def settled(reading: Reading, draft: CallDraft, schema: ToolSchema, said: Said, rules: Rules = NO_RULES) -> Reading:
     """The reading with its dates as the user's words settle them; as it was, where they settle nothing."""
-    given = _as_written(reading, draft)
+    given, before = _as_written(reading, draft)
     if given is None or (reading.refusal and reading.refusal.code.startswith(CUT)):
         return reading
     heard = settle_periods(given, schema.parameters, said.user, said.now, said.policy)
@@ -81,21 +81,22 @@ def settled(reading: Reading, draft: CallDraft, schema: ToolSchema, said: Said, 
         if again.status != "refused":
             return Reading(
                 arguments=again.arguments,
-                confidence=heard.confidence * again.confidence,
-                repairs=(*heard.repairs, *again.repairs),
+                confidence=heard.confidence * again.confidence * (reading.confidence or 1.0 if before else 1.0),
+                repairs=(*before, *heard.repairs, *again.repairs),
                 strategy="semantic",
             )
     return replace(reading, refusal=heard.refusal) if reading.refusal and heard.refusal else reading
 
 
-def _as_written(reading: Reading, draft: CallDraft) -> JsonObject | None:
-    """The arguments before coercion, which may have taken a date for something else; else the best there is."""
+def _as_written(reading: Reading, draft: CallDraft) -> tuple[JsonObject | None, tuple[Repair, ...]]:
+    """The arguments before coercion, which may have taken a date for something else; else what reading made of them."""
     written = draft.value
     if draft.arguments_text is not None:
         written = _or_none(draft.arguments_text)
-    if not isinstance(written, dict):
-        written = reading.arguments or (reading.refusal.candidate if reading.refusal else None)
-    return written if isinstance(written, dict) else None
+    if isinstance(written, dict):
+        return written, ()
+    written = reading.arguments or (reading.refusal.candidate if reading.refusal else None)
+    return (written, reading.repairs) if isinstance(written, dict) else (None, ())
 
 
 def _or_none(text: str) -> Json:

@@ -115,3 +115,15 @@ def test_nothing_raises(value, user, now) -> None:
     if said:
         again = settled(reading, draft, schema, said)
         assert again.arguments is None or schema.is_valid(again.arguments)
+
+
+def test_repairs_of_damaged_text_are_told_beside_those_of_the_dates() -> None:
+    call = called(
+        "last month please",
+        now="2026-04-02T10:00:00Z",
+        arguments_text="{'date_range': 'last month', 'metrics': ['a'],}",
+    )
+    assert call.arguments == {"date_range": ["2026-03-01", "2026-03-31"], "metrics": ["a"]}
+    codes = [one.code for one in call.repairs]
+    assert "period_corrected" in codes
+    assert "quotes_replaced" in codes
