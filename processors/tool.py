@@ -31,6 +31,8 @@ MARKUP_RATE = 0.97
 TOOL_NAMES_MAX = 50
 """Names of tools that a failure carries for the learner."""
 CALL_ID_CHARS_MAX = 128
+CORRECTION_CHARS_MAX = 2_000
+"""What is read of a block that holds a correction."""
 ALIAS_RATE = 0.95
 """How far a learned name is trusted; below a name as registered, above a mistyped one."""
 
@@ -103,8 +105,9 @@ class ToolStage:
         start = node.span[0]
         insort(self._marks.breaks, start)
         steps = [step.span[0] for step in node.steps if step.type is Label.SELF_CORRECTION]
+        said = node.text[:CORRECTION_CHARS_MAX].lower()
         for place in steps or ([start] if node.type is Label.SELF_CORRECTION else []):
-            insort(self._marks.corrections, place)
+            insort(self._marks.corrections, (place, said))
         self._is_stale |= not self._links.is_after_all(start)
 
     def _called(self, segment: Segment) -> Iterator[Event]:

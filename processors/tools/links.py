@@ -7,13 +7,25 @@ one instead. Positions are character offsets in the raw text, so marks may arriv
 all calls anew.
 """
 
+import re
+import tomllib
 from bisect import bisect_left
 from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib.resources import files
+from itertools import islice, takewhile
+from operator import itemgetter
 
 import orjson
 
 from schemas.jsonvalue import Json, JsonObject
 
+VALUES_MAX = 20
+VALUE_CHARS_MAX = 64
+BARE_BYTES_MAX = 12
+"""A correction no longer than this ("Wait, no.", "等等。") says nothing else, so it is about what was just done."""
+CORRECTIONS_MAX = 16
+"""Corrections between two calls that are read."""
 CANDIDATES_MAX = 32
 """Earlier calls of a name that a re-issued one is compared with: bounds the work for a stream of 1,000 calls."""
 
@@ -29,6 +41,9 @@ class Issued:
     start: int
     pairs: Pairs
     """(key, hash of the value) for each argument."""
+    keys: frozenset[str]
+    values: frozenset[str]
+    """Short texts and numbers among the values, as a correction may name them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +59,38 @@ class Marks:
     """Where a stream's list of calls is broken and where something was taken back: sorted offsets."""
 
     breaks: list[int] = field(default_factory=list)
-    corrections: list[int] = field(default_factory=list)
+    corrections: list[tuple[int, str]] = field(default_factory=list)
+    """Offset and what was said, in lower case."""
 
 
 def issued(call_id: str, name: str, arguments: JsonObject, start: int) -> Issued:
     """A call as a linkable value; the hash is of canonical JSON, so key order and spacing don't matter."""
     pairs = frozenset((key, hash(canonical(value))) for key, value in arguments.items())
-    return Issued(id=call_id, name=name, start=start, pairs=pairs)
+    written = [str(value).lower() for value in arguments.values() if isinstance(value, str | int | float)]
+    values = frozenset(text for text in written[:VALUES_MAX] if 1 < len(text) <= VALUE_CHARS_MAX)
+    return Issued(id=call_id, name=name, start=start, pairs=pairs, keys=frozenset(arguments), values=values)
+
+
+@lru_cache(maxsize=1)
+def cues() -> JsonObject:
+    """What a correction must say, from corrections.toml."""
+    return tomllib.loads(files("processors.tools").joinpath("corrections.toml").read_text(encoding="utf-8"))
+
+
+@lru_cache(maxsize=1)
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    return re.compile(cues()["calls"]), re.compile(cues()["more"])
+
+
+def takes_back(said: str, earlier: Issued, later: Issued) -> bool:
+    """Whether a correction, in lower case, says that the later call stands in for the earlier one."""
+    calls, more = _patterns()
+    if earlier.pairs == later.pairs:
+        return True
+    if 2 * len(earlier.keys & later.keys) < max(len(earlier.keys), len(later.keys)) or more.search(said):
+        return False
+    is_bare = len(said.strip().encode("utf-8", "replace")) <= BARE_BYTES_MAX
+    return is_bare or bool(calls.search(said)) or any(value in said for value in earlier.values | later.values)
 
 
 def canonical(value: Json) -> bytes:
@@ -116,9 +156,15 @@ class Links:
         best, shared_most = None, -1
         for earlier in reversed(live[-CANDIDATES_MAX:]):
             shared = len(earlier.pairs & call.pairs)
-            if shared > shared_most and self._parts(self._marks.corrections, earlier, call):
+            if shared > shared_most and self._is_taken_back(earlier, call):
                 best, shared_most = earlier, shared
         return best
+
+    def _is_taken_back(self, earlier: Issued, later: Issued) -> bool:
+        corrections = self._marks.corrections
+        first = bisect_left(corrections, earlier.start, key=itemgetter(0))
+        between = takewhile(lambda one: one[0] < later.start, islice(corrections, first, first + CORRECTIONS_MAX))
+        return any(takes_back(said, earlier, later) for _, said in between)
 
     @staticmethod
     def _parts(marks: list[int], earlier: Issued, later: Issued) -> bool:

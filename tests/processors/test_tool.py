@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from processors.limits import Limits
 from processors.repair import RuleBook
 from processors.tool import ToolOptions, ToolStage
+from processors.tools.links import cues
 from processors.tools.toolbox import Toolbox
 from schemas.failure import Failure, FailureCode
 from schemas.pattern import Pattern, PatternKind, PatternState
@@ -50,10 +51,10 @@ def response(start, text="Here you are.") -> Segment:
     return Segment(stream_id="s", order=start // 10, kind=SegmentKind.RESPONSE, text=text, span=(start, start + 9))
 
 
-def node(start, label=Label.SELF_CORRECTION) -> Node:
+def node(start, label=Label.SELF_CORRECTION, text="Wait.") -> Node:
     span = (start, start + 9)
     return Node(
-        stream_id="s", id=f"rn_{start}", type=label, confidence=0.9, text="Wait.", order=start // 10, span=span,
+        stream_id="s", id=f"rn_{start}", type=label, confidence=0.9, text=text, order=start // 10, span=span,
         steps=(ReasoningStep(type=label, confidence=0.9, span=span),),
     )  # fmt: skip
 
@@ -216,6 +217,24 @@ def test_the_most_alike_call_is_superseded() -> None:
     two = [call(0, value={"city": "Oslo", "days": 1}), call(10, value={"city": "Rom", "days": 2})]
     out = calls(*two, node(20), call(30, value={"city": "Oslo", "days": 9}))
     assert [found.superseded_by for found in out.values()] == ["call_2", None, None]
+
+
+@pytest.mark.parametrize("example", cues()["examples"], ids=lambda example: example["said"][:20])
+def test_a_correction_takes_a_call_back_only_if_it_speaks_of_it(example) -> None:
+    said = node(10, text=example["said"])
+    out = calls(call(0, value={"city": "Paris"}), said, call(20, value={"city": "Nice"}))
+    assert (out["call_0"].superseded_by == "call_1") is example["takes_back"]
+
+
+def test_a_correction_that_names_a_value_of_the_call_takes_it_back() -> None:
+    said = node(10, text="Hmm, the user is in Nice, so Paris was for the flight that comes later on.")
+    out = calls(call(0, value={"city": "Paris"}), said, call(20, value={"city": "Nice"}))
+    assert out["call_0"].superseded_by == "call_1"
+
+
+def test_a_call_with_other_parameters_is_no_second_try() -> None:
+    out = calls(call(0, value={"city": "Rom"}), node(10), call(20, value={"city": "Rom", "days": 1, "fields": []}))
+    assert out["call_0"].superseded_by is None
 
 
 def test_other_reasoning_supersedes_nothing() -> None:
