@@ -36,6 +36,8 @@ class CleanOptions:
     rules: PiiRules = SHIPPED
     is_consistent: bool = False
     """The same value gets the same number within the stream: `[PHONE_1_REDACTED]`."""
+    keeps_originals: bool = False
+    """Collect what is taken out; for whoever takes it, encrypts it and is the only one to read it."""
 
 
 _PLAIN = CleanOptions()
@@ -44,11 +46,12 @@ _PLAIN = CleanOptions()
 class CleanStage:
     """Cleans the events of one stream."""
 
-    __slots__ = ("_entries", "_live", "_naming", "_rules", "_stream_id", "_tools", "counts")
+    __slots__ = ("_entries", "_keeps_originals", "_live", "_naming", "_rules", "_stream_id", "_tools", "counts")
 
     def __init__(self, options: CleanOptions = _PLAIN) -> None:
         self._rules = options.rules
         self._naming: Naming = Numbered() if options.is_consistent else plain
+        self._keeps_originals = options.keeps_originals
         self._live: tuple[Delta, StreamRedactor] | None = None
         self._tools: dict[str, JsonObject] = {}
         self._entries: list[Original] = []
@@ -89,7 +92,8 @@ class CleanStage:
         cleaner = FieldCleaner(self._rules, self._naming)
         where = _where(event)
         cleaned = cleaner.cleaned(event, where)
-        self._entries += cleaner.originals
+        if self._keeps_originals:
+            self._entries += cleaner.originals
         self._count(cleaner.originals, where, _COUNTED.get(type(event), ()))
         if isinstance(cleaned, ToolCall) and cleaner.findings:
             cleaned = marked(cleaned, cleaner.findings, self._tools.get(cleaned.name or "", {}))

@@ -8,6 +8,7 @@ from typing import Annotated
 import orjson
 from pydantic import Field, TypeAdapter, ValidationError
 
+from schemas.audit import AuditKey, AuditRecord
 from schemas.failure import Failure
 from schemas.output import Output
 from schemas.pattern import Pattern
@@ -32,6 +33,8 @@ Event = (
     | Output
     | Step
     | Pattern
+    | AuditRecord
+    | AuditKey
 )
 
 _ADAPTER: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="schema")])

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from processors.knowledge import knowledge_of
+from streams.audit import load_masters
 from streams.failures_to_patterns import LearnWorker, Signatures
 from streams.settings import ConfigError, Settings
 from streams.sink_worker import SinkWorker
@@ -35,7 +36,7 @@ class Running:
 def prepare(settings: Settings, names: Sequence[str], *, publish_between: bool = False) -> Running:
     """Make the workers of the named stages; raises ConfigError for a name that is none, or a topology that differs."""
     topology, snapshots = load_topology(settings), Snapshots(knowledge_of)
-    builds = hot_path(snapshots.current)
+    builds = hot_path(snapshots.current, load_masters(settings.audit_keys))
     known = [*(build.name for build in builds), *BESIDE_HOT_PATH]
     check_stages(topology, known)
     for name in names:

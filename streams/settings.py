@@ -57,6 +57,10 @@ class Settings:
     """Port of the page; when it is in use, one of the next."""
     web_token: str = ""
     """Asked for by the page before it shows anything; empty: none, loopback only."""
+    audit_keys: str = ""
+    """Where master keys of the audit log are: `file:PATH`, `env:NAME` or `command:…`; empty: originals are not kept."""
+    audit_readers: str = ""
+    """Comma-separated names of users who may reveal originals; empty: whoever holds the master key."""
 
 
 NAMES = {

@@ -11,6 +11,7 @@ from processors.pipeline import clean_stage, tool_stage
 from processors.reason import ReasonStage
 from processors.snapshot import Snapshot
 from processors.tokens import SegmentStage
+from streams.audit import MasterKeys, audited
 from streams.stage import StageBuild
 
 
@@ -27,8 +28,8 @@ class Compiled:
         return self._of[1]
 
 
-def hot_path(snapshot: Callable[[], Snapshot]) -> tuple[StageBuild, ...]:
-    """The four stages, built from the snapshot in force."""
+def hot_path(snapshot: Callable[[], Snapshot], masters: MasterKeys | None = None) -> tuple[StageBuild, ...]:
+    """The four stages, built from the snapshot in force; with master keys, originals go out sealed."""
     compiled = Compiled()
 
     def known() -> Knowledge:
@@ -38,5 +39,5 @@ def hot_path(snapshot: Callable[[], Snapshot]) -> tuple[StageBuild, ...]:
         StageBuild(name="segment", build=lambda: SegmentStage(known())),
         StageBuild(name="reason", build=ReasonStage),
         StageBuild(name="tool", build=lambda: tool_stage(known())),
-        StageBuild(name="clean", build=lambda: clean_stage(known())),
+        StageBuild(name="clean", build=lambda: audited(known(), masters) if masters else clean_stage(known())),
     )

@@ -21,8 +21,13 @@ from streams.client_options import kafka_options
 from streams.settings import ConfigError, ServerAwayError, Settings
 
 EVENT_SCHEMAS = frozenset(get_args(event.__annotations__["schema"])[0] for event in get_args(Event))
-BESIDE_EVENTS = frozenset({"audit/1", "count/1"})
-"""Schemas of records that are not events: the audit log's, whose content is encrypted, and the learner's counts."""
+BESIDE_EVENTS = frozenset({"count/1"})
+"""Schemas of records that are not events: the learner's counts."""
+
+CLEAN = "clean"
+"""The stage behind which text is clean."""
+KEEPING = frozenset({"sink", "learn"})
+"""Stages that put what they read into a store."""
 
 REPLICATION_MAX = 3
 """Copies of a topic on a cluster with that many brokers: one may be lost while another is restarted."""
@@ -129,8 +134,25 @@ def _problems(topology: Topology) -> Iterable[str]:
             yield f"topics.{name}: nobody reads it"
         if unknown := set(topic.schemas) - EVENT_SCHEMAS - BESIDE_EVENTS:
             yield f"topics.{name}.schemas: {min(unknown)!r} is no event's schema"
+    yield from _leaks(topology)
     if sum(not topic.schemas for topic in topology.topics.values()) != 1:
         yield "topics: exactly one must have no schemas, the one for dead letters"
+
+
+def _leaks(topology: Topology) -> Iterable[str]:
+    """Ways by which text that was not cleaned gets to what is public or kept: it is so from the tokens to `clean`."""
+    unclean = {name for name, topic in topology.topics.items() if topic.schemas == ("token/1",)}
+    stages = {name: stage for name, stage in topology.stages.items() if name != CLEAN}
+    for _ in stages:
+        unclean |= {topic for stage in stages.values() if unclean & set(stage.reads) for topic in stage.writes.values()}
+    for name, stage in stages.items():
+        if not unclean & set(stage.reads):
+            continue
+        for topic in stage.writes.values():
+            if topic in topology.topics and topology.topics[topic].access == "public":
+                yield f"stages.{name}: writes to the public topic {topic!r} what was not cleaned"
+        if name in KEEPING:
+            yield f"stages.{name}: reads {min(unclean & set(stage.reads))!r}, which was not cleaned"
 
 
 def _with_prefix(topology: Topology, prefix: str) -> Topology:

@@ -13,6 +13,7 @@ import typer
 
 from streams.cli import (
     analytics,
+    audit,
     configuration,
     demo,
     match_tool,
@@ -42,6 +43,7 @@ GROUPS = (
     repair,
     running,
     redact,
+    audit,
     periods,
     parse,
     mend,

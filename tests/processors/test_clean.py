@@ -68,7 +68,7 @@ def test_no_event_holds_a_value_after_cleaning() -> None:
 
 def test_cleaning_twice_changes_nothing() -> None:
     once, _ = cleaned(*EVENTS)
-    twice, stage = cleaned(*once)
+    twice, stage = cleaned(*once, options=CleanOptions(keeps_originals=True))
     assert [replace(event, warnings=()) if isinstance(event, ToolCall) else event for event in twice] == [
         replace(event, warnings=()) if isinstance(event, ToolCall) else event for event in once
     ]
@@ -103,7 +103,7 @@ def test_arguments_that_no_longer_fit_their_schema_are_marked() -> None:
 
 
 def test_originals_are_kept_apart_with_their_places() -> None:
-    _, stage = cleaned(SEGMENT)
+    _, stage = cleaned(SEGMENT, options=CleanOptions(keeps_originals=True))
     originals = stage.take_originals()
     assert originals is not None
     assert [(entry.where, entry.span, entry.type, entry.original) for entry in originals.entries] == [

@@ -13,7 +13,7 @@ delivery: at_least_once
 topics:
   a: &topic {description: d, key: stream_id, schemas: [token/1], access: public, partitions: 2, retention_hours: 1,
              cleanup: delete, producers: [app]}
-  b: {<<: *topic, consumers: [app]}
+  b: {<<: *topic, access: internal, consumers: [app]}
   dead: {<<: *topic, schemas: [], consumers: [app]}
 stages:
   one: {reads: [a], writes: {"*": b}, group: one}
