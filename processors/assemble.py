@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from processors.reasoning.link import link
+from processors.reasoning.link import Linked, link
+from processors.reasoning.record import Facts, Reuse, record_of
 from schemas.failure import Failure
 from schemas.jsonvalue import JsonObject
 from schemas.output import FormatFound, Output, OutputMetadata, Reasoning
@@ -32,11 +33,12 @@ class Assembler:
         "_pii",
         "_places",
         "_responses",
+        "_reuse",
         "_segments",
         "_state",
     )
 
-    def __init__(self, pii: Mapping[str, int]) -> None:
+    def __init__(self, pii: Mapping[str, int], reuse: Reuse | None = None) -> None:
         """pii: values that cleaning took out so far, by type; the cleaner goes on counting in it."""
         self._opened: Opened | None = None
         self._meta = Meta()
@@ -49,6 +51,7 @@ class Assembler:
         self._parts: Counter[int] = Counter()
         self._places: dict[str, tuple[int, int]] = {}
         self._pii = pii
+        self._reuse = reuse
 
     def feed(self, event: Event) -> Iterator[Event]:
         """Take one clean event, give its step; the stream's Closed gives the Output."""
@@ -154,10 +157,25 @@ class Assembler:
                 truncated=closed.truncated,
                 registry_version=self._opened.registry_version if self._opened else 0,
             ),
+            reasoning_record=self._record(closed, linked),
             meta=self._meta,
             ts=closed.ts,
             extra=_given_by_server(closed),
         )
+
+    def _record(self, closed: Closed, linked: Linked) -> JsonObject | None:
+        facts = Facts(
+            stream_id=closed.stream_id,
+            goal=self._meta.user or "",
+            goal_id=self._meta.goal_id,
+            ts=closed.ts if self._opened is None or self._opened.ts is None else self._opened.ts,
+            now=self._meta.now,
+            nodes=linked.nodes,
+            calls=linked.calls,
+            gaps=linked.gaps,
+            is_truncated=closed.truncated,
+        )
+        return record_of(facts, self._reuse)
 
     def _response(self) -> str:
         """The answer as its reader sees it; edges that only framed markup go, a text without markup stays as it is."""

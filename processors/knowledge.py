@@ -5,6 +5,7 @@ from functools import lru_cache
 
 from processors.catalog import Catalog, catalog_of, load_catalog, load_formats
 from processors.clean import CleanOptions
+from processors.reasoning.options import ReasonOptions, options_of
 from processors.repair import RuleBook
 from processors.segmenting.format import Format
 from processors.snapshot import Snapshot
@@ -22,6 +23,7 @@ class Knowledge:
     toolbox: Toolbox
     tool_options: ToolOptions
     clean_options: CleanOptions
+    reason_options: ReasonOptions
 
 
 def knowledge_of(snapshot: Snapshot) -> Knowledge:
@@ -36,6 +38,7 @@ def knowledge_of(snapshot: Snapshot) -> Knowledge:
             rules=RuleBook(snapshot.rules), learned_formats=frozenset(entry.id for entry in learned)
         ),
         clean_options=CleanOptions(),
+        reason_options=options_of(pattern.definition for pattern in snapshot.cues),
     )
 
 

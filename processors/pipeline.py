@@ -5,6 +5,7 @@ The same stages run in the workers; the answer is the same bytes.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from processors.assemble import Assembler
 from processors.clean import CleanStage
@@ -12,6 +13,7 @@ from processors.knowledge import Knowledge
 from processors.limits import LIMITS, Limits
 from processors.processor import Processor, chain
 from processors.reason import ReasonStage
+from processors.reasoning.classify import classify
 from processors.tokens import SegmentStage
 from processors.tool import ToolStage
 from schemas.output import Output
@@ -36,16 +38,21 @@ def tool_stage(knowledge: Knowledge) -> ToolStage:
     return ToolStage(knowledge.toolbox, knowledge.tool_options)
 
 
+def reason_stage(knowledge: Knowledge) -> ReasonStage:
+    """The reason stage of one stream."""
+    return ReasonStage(partial(classify, model=knowledge.reason_options.model))
+
+
 def clean_stage(knowledge: Knowledge) -> Processor:
     """The clean stage of one stream: clean, then assemble."""
     clean = CleanStage(knowledge.clean_options)
-    return chain(clean, Assembler(clean.counts))
+    return chain(clean, Assembler(clean.counts, knowledge.reason_options.reuse))
 
 
 def pipeline(knowledge: Knowledge, options: PipelineOptions = DEFAULTS) -> Processor:
     """All stages of one stream in a row: Tokens in, Steps and the Output out."""
-    last = clean_stage(knowledge) if options.is_clean else Assembler({})
-    return chain(SegmentStage(knowledge, options.limits), ReasonStage(), tool_stage(knowledge), last)
+    last = clean_stage(knowledge) if options.is_clean else Assembler({}, knowledge.reason_options.reuse)
+    return chain(SegmentStage(knowledge, options.limits), reason_stage(knowledge), tool_stage(knowledge), last)
 
 
 def run(

@@ -22,12 +22,17 @@ PATTERN_COLUMNS = (
     "pattern_id", "version", "registry_version", "kind", "state", "priority", "definition", "evidence", "counters",
     "positives", "negatives", "changed_at",
 )  # fmt: skip
+RECORD_COLUMNS = (
+    "tenant", "record", "record_id", "created_at", "stream_id", "run_id", "goal_id", "goal", "model", "tools", "nodes",
+    "confidence", "gaps", "repairs", "rules", "reusable", "features", "weights", "norm", "body", "rev",
+)  # fmt: skip
 BLOB_COLUMNS = ("tenant", "content_hash", "content")
 
 COLUMNS = {
     "blobs": BLOB_COLUMNS,
     "steps": STEP_COLUMNS,
     "failures": FAILURE_COLUMNS,
+    "reasoning_records": RECORD_COLUMNS,
     "patterns": PATTERN_COLUMNS,
     "streams": STREAM_COLUMNS,
     "quarantine": ("reason", "stream_id", "event_id", "event", "is_deleted"),

@@ -7,8 +7,7 @@ keep it for the life of the stream.
 from collections.abc import Callable
 
 from processors.knowledge import Knowledge, knowledge_of
-from processors.pipeline import clean_stage, tool_stage
-from processors.reason import ReasonStage
+from processors.pipeline import clean_stage, reason_stage, tool_stage
 from processors.snapshot import Snapshot
 from processors.tokens import SegmentStage
 from streams.audit import MasterKeys, audited
@@ -37,7 +36,7 @@ def hot_path(snapshot: Callable[[], Snapshot], masters: MasterKeys | None = None
 
     return (
         StageBuild(name="segment", build=lambda: SegmentStage(known())),
-        StageBuild(name="reason", build=ReasonStage),
+        StageBuild(name="reason", build=lambda: reason_stage(known())),
         StageBuild(name="tool", build=lambda: tool_stage(known())),
         StageBuild(name="clean", build=lambda: audited(known(), masters) if masters else clean_stage(known())),
     )

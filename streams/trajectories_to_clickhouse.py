@@ -25,6 +25,7 @@ from streams import rows
 from streams.columns import COLUMNS, StageStat
 from streams.migrations import migrate
 from streams.places import Places
+from streams.record_rows import record_row
 from streams.rows import Place, Row
 from streams.store import Columns, columns_of, insert, open_client
 
@@ -170,6 +171,8 @@ class Sink:
         place.rev = max(place.rev, rows.CLOSED_REV + output.rev)
         batch.tables["streams"].append(rows.output_row(output, place, batch.blobs))
         batch.tables["failures"].extend(rows.failure_row(failure, place) for failure in output.failures)
+        if output.reasoning_record:
+            batch.tables["reasoning_records"].append(record_row(output.reasoning_record, output, place))
         batch.touched[stream_id] = place
 
     def _place_dependent(self, event: Failure | ToolResult, batch: _Batch) -> bool:

@@ -38,7 +38,7 @@ STEPS_MIN = 4
 THRESHOLD = 0.345
 """Similarity below which a joint is a gap: 3.5 % false alarms for each joint of intact and spliced traces."""
 
-_WORD = re.compile(r"[a-z]+|\d+(?:\.\d+)?|[\u3400-\u9fff]{1,200}|\\[a-z]+|[^\s\w]")
+WORD = re.compile(r"[a-z]+|\d+(?:\.\d+)?|[\u3400-\u9fff]{1,200}|\\[a-z]+|[^\s\w]")
 
 Floats = NDArray[np.float64]
 
@@ -121,7 +121,7 @@ def vectors_of(steps: Sequence[str]) -> Floats:
 def words_of(step: str) -> list[int]:
     """Hash buckets of a step's words: numbers as written, Chinese in pairs of characters."""
     words: list[str] = []
-    for word in _WORD.findall(step[:STEP_CHARS_MAX].lower()):
+    for word in WORD.findall(step[:STEP_CHARS_MAX].lower()):
         if word[0] >= "\u3400":
             words += [word[at : at + 2] for at in range(max(1, len(word) - 1))]
         else:
