@@ -12,24 +12,23 @@ hashes.
 from bisect import insort
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from itertools import islice
 
 from processors.limits import LIMITS, Limits
 from processors.repair import RuleBook, ToolSchema
 from processors.tools.arguments import Reading, Said, read_arguments, said_in, settled
+from processors.tools.lessons import lesson_of
 from processors.tools.links import Links, Marks, issued
 from processors.tools.names import NAMESPACE
 from processors.tools.toolbox import Toolbox
 from schemas.failure import Failure, FailureCode, Stage
 from schemas.reasoning import Label, Node
 from schemas.segment import CallDraft, Closed, Opened, Segment, SegmentKind
+from schemas.token import Meta
 from schemas.toolcall import EXECUTABLE, CallStatus, CallWarning, Refusal, Repair, ToolCall
 from schemas.wire import Event
 
 MARKUP_RATE = 0.97
 """How far a call is trusted whose markup needed one repair; a starting value, as for closers added."""
-TOOL_NAMES_MAX = 50
-"""Names of tools that a failure carries for the learner."""
 CALL_ID_CHARS_MAX = 128
 CORRECTION_CHARS_MAX = 2_000
 """What is read of a block that holds a correction."""
@@ -72,6 +71,7 @@ class ToolStage:
         self._toolbox = toolbox
         self._options = options or ToolOptions()
         self._rules = self._options.rules.of()
+        self._meta = Meta()
         self._said: Said | None = None
         self._calls: dict[str, ToolCall] = {}
         self._marks = Marks()
@@ -85,7 +85,7 @@ class ToolStage:
             return
         if isinstance(event, Opened):
             self._rules = self._options.rules.of(event.meta.tenant or "")
-            self._said = said_in(event.meta)
+            self._meta, self._said = event.meta, said_in(event.meta)
             self._toolbox = Toolbox(event.meta.tools, self._toolbox) if event.meta.tools else self._toolbox
         elif isinstance(event, Node):
             self._mark(event)
@@ -218,14 +218,6 @@ class ToolStage:
         return own
 
     def _failure(self, segment: Segment, code: FailureCode, call: ToolCall | None = None) -> Failure:
-        context = {
-            "tools": list(islice(self._toolbox.names(), TOOL_NAMES_MAX)),
-            "format": segment.format,
-            "dialect": segment.call.dialect if segment.call else None,
-            "tool": call.name if call else None,
-            "repairs": [repair.code for repair in call.repairs] if call else [],
-            "paths": [repair.path for repair in call.repairs] if call else [],
-        }
         return Failure(
             stream_id=segment.stream_id,
             code=code,
@@ -234,7 +226,7 @@ class ToolStage:
             state=_state(call),
             found=segment.text[: self._options.limits.excerpt_chars_max],
             expected=call.refusal.message if call and call.refusal else "",
-            context=context,
+            context=lesson_of(segment, call, self._toolbox, self._meta),
         )
 
 

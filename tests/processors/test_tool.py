@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from processors.limits import Limits
 from processors.repair import RuleBook
 from processors.tool import ToolOptions, ToolStage
+from processors.tools.lessons import at
 from processors.tools.links import cues
 from processors.tools.toolbox import Toolbox
 from schemas.failure import Failure, FailureCode
@@ -119,6 +120,26 @@ def test_a_call_that_needed_something_leaves_a_failure_before_it(segment, code) 
     assert isinstance(out, ToolCall)
     assert failure.code is code
     assert failure.context["tools"] == ["get_weather", "send_email"]
+
+
+def test_a_failure_says_what_could_be_learned() -> None:
+    opened = Opened(stream_id="s", meta=Meta(model="m", tenant="acme"))
+    _, failure, _ = run(opened, call(10, "getWeather", arguments_text='{"City": "Oslo", "days": "3"}'))
+    context = failure.context
+    assert (context["tool"], context["requested"], context["model"], context["tenant"]) == (
+        "get_weather", "getWeather", "m", "acme",
+    )  # fmt: skip
+    changes = {repair["path"]: (repair["written"], repair["became"]) for repair in context["repairs"]}
+    assert changes["/days"] == ("3", 3) or changes["/days"] == (None, 3)
+    assert "/city" in changes
+
+
+@pytest.mark.parametrize(
+    ("pointer", "value"),
+    [("", {"a/b": [{"~": 1}]}), ("/a~1b/0/~0", 1), ("/a~1b/7", None), ("/x/y", None), ("/a~1b/x", None)],
+)
+def test_a_pointer_finds_its_value_or_none(pointer, value) -> None:
+    assert at({"a/b": [{"~": 1}]}, pointer) == value
 
 
 def test_a_good_call_leaves_no_failure() -> None:
