@@ -3,11 +3,14 @@
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 
 from processors.segmenting.automaton import Automaton, automaton_of
 from processors.segmenting.format import Format
+
+_ALIAS_CHARS_MIN = 4
+"""Shortest model name that counts as a hint."""
 
 
 @dataclass(frozen=True)
@@ -19,25 +22,18 @@ class Catalog:
     version: int = 0
     """Version of the registry snapshot; 0 for what was shipped."""
 
-    def hint(self, format_id: str | None, model: str | None) -> str | None:
-        """A format that the producer names, or whose models' name the producer's model bears."""
+    def hints(self, format_id: str | None, model: str | None) -> frozenset[str]:
+        """The format that the producer names, or those one of whose models' names the producer's model bears."""
         if format_id in self.formats:
-            return format_id
-        wanted = _plain(model or "")
-        if not wanted:
-            return None
-        known = [(len(_plain(name)), entry.id) for entry in self.formats.values() for name in entry.models]
-        fitting = [(size, name) for size, name in known if size > 3 and any(
-            _plain(alias) in wanted for alias in self.formats[name].models if len(_plain(alias)) == size
-        )]  # fmt: skip
-        return max(fitting)[1] if fitting else None
+            return frozenset({format_id})
+        if not model:
+            return frozenset()
+        return frozenset(name for alias, name in self._aliases if alias in _plain(model))
 
-    def may_be_implied(self, format_id: str | None) -> bool:
-        """Whether a stream may begin inside reasoning that the prompt opened."""
-        if format_id is None:
-            return True
-        reasoning = self.formats[format_id].reasoning
-        return reasoning is not None and reasoning.implied
+    @cached_property
+    def _aliases(self) -> tuple[tuple[str, str], ...]:
+        names = ((_plain(model), entry.id) for entry in self.formats.values() for model in entry.models)
+        return tuple((alias, name) for alias, name in names if len(alias) >= _ALIAS_CHARS_MIN)
 
 
 def _plain(name: str) -> str:

@@ -6,64 +6,89 @@ the text alone, never on how it came: where a marker may still grow, reading wai
 """
 
 import io
+from collections.abc import Callable
 
 from processors.catalog import Catalog
 from processors.limits import LIMITS, Limits
 from processors.segmenting.ledger import Ledger, SegmentEvent
+from processors.segmenting.mention import LOOK_BACK
 from processors.segmenting.places import Places
 from processors.segmenting.tools import Tools
+from processors.segmenting.wake import Wake, always
+from schemas.failure import FailureCode
 from schemas.segment import Opened
-
-_LOOK_BACK = 64
-"""Characters before the place of reading that are kept: a fence and a quotation are seen by what stands before them."""
 
 
 class Segmenter:
     """Cuts one stream; feed it, then close it once."""
 
     __slots__ = (
-        "_at", "_base", "_catalog", "_hint", "_ledger", "_pending", "_places", "_wake", "_write", "chars",
-        "format_confidence", "format_id",
+        "_at", "_base", "_catalog", "_has_deltas", "_hints", "_is_over", "_ledger", "_left", "_pending", "_places",
+        "_wake", "_write", "chars", "format_confidence", "format_id",
     )  # fmt: skip
 
-    def __init__(self, catalog: Catalog, opened: Opened, limits: Limits = LIMITS) -> None:
+    def __init__(self, catalog: Catalog, opened: Opened, limits: Limits = LIMITS, *, deltas: bool = False) -> None:
+        """`deltas`: also give text of segments that are still open; every piece is then read at once."""
         meta = opened.meta
         self._catalog = catalog
-        self._hint = catalog.hint(meta.format, meta.model)
-        self._ledger = Ledger(opened.stream_id, limits, is_certain=not catalog.may_be_implied(self._hint))
+        self._hints = catalog.hints(meta.format, meta.model)
+        self._ledger = Ledger(opened.stream_id, limits)
         self._places = Places(catalog.automaton, self._ledger, Tools(meta.tools), limits)
         if meta.reasoning_open:
             self._places.enter_reasoning(frozenset())
+        self._has_deltas = deltas
+        self._left = limits.stream_chars_max
+        self._is_over = False
         self._at = 0
         self._base = 0
         self._pending = io.StringIO()
-        self._write = self._pending.write
-        self._wake = self._places.wake
+        self._write: Callable[[str], int] = self._pending.write
+        self._wake: Wake = self._places.wake
         self.chars = 0
         self.format_id: str | None = None
         self.format_confidence = 0.0
 
     def feed(self, text: str) -> list[SegmentEvent]:
         """Take the next piece of text, give what it makes certain."""
-        self._write(text)
-        if self._wake(text) is None:
+        self._left -= self._write(text)
+        if self._wake(text) is None and self._left >= 0:
             return []
+        if self._left < 0:
+            return self._stop()
         window = self._pending.getvalue()
         at = self._places.read(window, self._at, self._base, is_final=False)
-        keep = max(0, at - _LOOK_BACK)
+        keep = max(0, at - LOOK_BACK)
         self._pending = io.StringIO()
         self._write = self._pending.write
         self._write(window[keep:])
         self._base += keep
         self._at = at - keep
         self._wake = self._places.wake
+        if self._has_deltas:
+            self._wake = always
+            self._places.send()
+        return self._ledger.take()
+
+    def _stop(self) -> list[SegmentEvent]:
+        """The stream is longer than the limit: what is beyond is not read."""
+        if self._is_over:
+            return []
+        window = self._pending.getvalue()[: self._left]
+        self._write = len
+        self._finish(window)
+        span = (self.chars, self.chars)
+        self._ledger.failure(FailureCode.STREAM_TOO_LONG, span, "", state="stream")
         return self._ledger.take()
 
     def close(self) -> list[SegmentEvent]:
         """The stream is over: give what was held back."""
-        window = self._pending.getvalue()
+        if not self._is_over:
+            self._finish(self._pending.getvalue())
+        self.format_id, self.format_confidence = self._catalog.automaton.judge.verdict(self._places.seen, self._hints)
+        return self._ledger.take()
+
+    def _finish(self, window: str) -> None:
         self._places.read(window, self._at, self._base, is_final=True)
         self._places.finish()
         self.chars = self._base + len(window)
-        self.format_id, self.format_confidence = self._catalog.automaton.judge.verdict(self._places.seen, self._hint)
-        return self._ledger.take()
+        self._is_over = True

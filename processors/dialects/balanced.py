@@ -67,7 +67,7 @@ def _prefixes(text: str) -> str:
 class Balanced:
     """Finds the end of one bracketed body."""
 
-    __slots__ = ("_consumed", "_depth", "_quote", "_read", "_strings", "opened", "wake")
+    __slots__ = ("_consumed", "_depth", "_opened", "_quote", "_read", "_strings", "wake")
 
     def __init__(self, strings: Strings, depth: int, read: Callable[[str, Head], CallDraft]) -> None:
         self._strings = strings
@@ -75,8 +75,13 @@ class Balanced:
         self._quote = ""
         self._read = read
         self._consumed = 0
-        self.opened = 0
+        self._opened = 0
         self.wake: Wake = strings.wake.search
+
+    @property
+    def opened(self) -> int:
+        """See table.Reader. With no string open at its end, a body that does not end has misplaced quotation marks."""
+        return self._opened if self._quote else 0
 
     def scan(self, window: str, at: int, *, is_final: bool) -> tuple[int, bool]:
         """See table.Reader."""
@@ -104,7 +109,7 @@ class Balanced:
             if not self._enter_string(window, at):
                 at += 1
             elif self._quote:
-                self.opened = self._consumed + at - start
+                self._opened = self._consumed + at - start
                 at += len(self._quote)
             else:
                 return self._pause(start, at, size)

@@ -22,11 +22,13 @@ from schemas.failure import FailureCode
 from schemas.segment import CallDraft
 
 _STATE = "call"
+_ENDING_CHARS = 40
+"""Of a call without its closing marker: the end of its text, as an excerpt."""
 _REREADS_MAX = 8
 """Calls with an unclosed string that are looked for at a stream's end: each reads the rest once more."""
 _EXTRA = re.compile(r"[\s}\])]*[}\])]")
 _BETWEEN = re.compile(r"[\s,;]*+")
-_NEXT = re.compile(r"\s*(?:>>>|<|\Z)")
+_NEXT = re.compile(r"\s*(?:[<>]|\Z)")
 
 
 class Outcome(Enum):
@@ -68,6 +70,15 @@ class CallReader:
     def is_tentative(self) -> bool:
         """Whether the open call may still turn out to be text."""
         return self._is_first and self._mark.is_tentative
+
+    def may_open(self, place: int) -> bool:
+        """Whether one more call is within the limit; says once when it is not."""
+        if self.calls < self._limits.calls_max:
+            return True
+        if self.calls == self._limits.calls_max:
+            self.calls += 1
+            self._ledger.failure(FailureCode.TOO_MANY_CALLS, (place, place), "", state=_STATE)
+        return False
 
     def open(self, entry: Entry, found: re.Match[str], offset: int) -> None:
         """A call's opening marker was found; `offset`: place of the window in the stream."""
@@ -184,10 +195,11 @@ class CallReader:
             return at, Outcome.ACCEPTED
         self._seen.add(self._mark)
         span = (self.start, self._offset + end)
-        self._ledger.call(self._head_text + raw + window[at:end], span, draft, repairs)
+        text = self._head_text + raw + window[at:end]
+        self._ledger.call(text, span, draft, repairs)
         if repairs:
             code = FailureCode.MISSING_CLOSE if "missing_close" in repairs else FailureCode.STRAY_CLOSE
-            self._ledger.failure(code, span, window[at : at + 40], state=_STATE)
+            self._ledger.failure(code, span, text[-_ENDING_CHARS:], state=_STATE)
         self.calls += 1
         if not self._call.grammar.section_open:
             return end, Outcome.DONE
@@ -219,7 +231,7 @@ class CallReader:
         for group in table.groups_at(window, here):
             found = group.whole.match(window, here)
             if found:
-                return self._go_on(group.entries[found.lastgroup or ""], found)
+                return self._go_on(at, group.entries[found.lastgroup or ""], found)
             if group.partial.fullmatch(window, here):
                 may_go_on = True
         if may_go_on and not self._is_final:
@@ -232,10 +244,12 @@ class CallReader:
             return self._emit_cut(at)
         return at, Outcome.DONE
 
-    def _go_on(self, entry: Entry, found: re.Match[str]) -> tuple[int, Outcome]:
+    def _go_on(self, at: int, entry: Entry, found: re.Match[str]) -> tuple[int, Outcome]:
         """The next call of the section, or its end."""
-        if entry.mark.kind is not MarkKind.CALL or self.calls >= self._limits.calls_max:
+        if entry.mark.kind is not MarkKind.CALL:
             return found.end(), Outcome.DONE
+        if not self.may_open(self._offset + found.start()):
+            return at, Outcome.DONE
         self._begin(entry, found, self._offset)
         return found.end(), Outcome.GO_ON
 

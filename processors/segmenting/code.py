@@ -12,11 +12,14 @@ INLINE_CHARS_MAX = 400
 """Longest inline code looked for: what is longer on one line is a lone backtick."""
 INFO_CHARS_MAX = 200
 
-_RUN = {"`": re.compile("`+"), "~": re.compile("~+")}
+RUN_CHARS_MAX = 200
+"""Longest run of fence characters that may mean something; of a longer one, so many are text at a time."""
+
+_RUN = {mark: re.compile(f"{mark}{{1,{RUN_CHARS_MAX + 1}}}") for mark in "`~"}
 
 
 def run_length(window: str, at: int) -> int:
-    """Number of equal fence characters from here on."""
+    """Number of equal fence characters from here on, as far as it matters."""
     found = _RUN[window[at]].match(window, at)
     return found.end() - at if found else 0
 
@@ -24,6 +27,8 @@ def run_length(window: str, at: int) -> int:
 def fence_opens(window: str, at: int, *, is_final: bool) -> int:
     """A run of three or more at the start of a line → the end of its line."""
     length = run_length(window, at)
+    if length > RUN_CHARS_MAX:
+        return NOT_CODE
     end = window.find("\n", at + length)
     if end < 0 and not is_final and len(window) - at - length <= INFO_CHARS_MAX:
         return WAIT
@@ -50,6 +55,8 @@ def fence_closes(window: str, at: int, fence: str, *, is_final: bool) -> tuple[i
 def inline_ends(window: str, at: int, *, is_final: bool) -> int:
     """A run of backticks in a line → the end of the run that closes it."""
     length = run_length(window, at)
+    if length > RUN_CHARS_MAX:
+        return at + RUN_CHARS_MAX
     start = at + length
     if start == len(window) and not is_final:
         return WAIT
@@ -58,7 +65,7 @@ def inline_ends(window: str, at: int, *, is_final: bool) -> int:
     place = window.find("`", start, limit)
     while place >= 0:
         run = run_length(window, place)
-        if place + run == len(window) and not is_final:
+        if place + run == len(window) and not is_final and run <= RUN_CHARS_MAX:
             return WAIT
         if run == length:
             return place + run

@@ -27,24 +27,24 @@ class Judge:
 
     def __init__(self, formats: dict[str, Format]) -> None:
         self._formats = formats
-        self._verdicts: dict[tuple[frozenset[Mark], str | None], tuple[str | None, float]] = {}
+        self._verdicts: dict[tuple[frozenset[Mark], frozenset[str]], tuple[str | None, float]] = {}
 
-    def verdict(self, seen: Collection[Mark], hint: str | None) -> tuple[str | None, float]:
-        """The format that explains most and promises least besides; its share among equals.
+    def verdict(self, seen: Collection[Mark], hints: frozenset[str]) -> tuple[str | None, float]:
+        """The format that explains most and promises least besides, then the most used; its share among equals.
 
-        A hint decides between equals, and is believed alone when nothing was seen.
+        Hints decide between equals, and are believed alone, by half, when nothing was seen.
         """
         if not seen:
-            return (hint, 0.5) if hint in self._formats else (None, 0.0)
-        key = (frozenset(seen), hint)
+            return (min(hints), round(0.5 / len(hints), 4)) if hints else (None, 0.0)
+        key = (frozenset(seen), hints)
         verdict = self._verdicts.get(key)
         if verdict is None:
             if len(self._verdicts) >= _VERDICTS_MAX:
                 self._verdicts.clear()
-            verdict = self._verdicts[key] = self._judge(seen, hint)
+            verdict = self._verdicts[key] = self._judge(seen, hints)
         return verdict
 
-    def _judge(self, seen: Collection[Mark], hint: str | None) -> tuple[str | None, float]:
+    def _judge(self, seen: Collection[Mark], hints: frozenset[str]) -> tuple[str | None, float]:
         scores: Counter[str] = Counter()
         for mark in seen:
             for name in mark.formats:
@@ -53,9 +53,8 @@ class Judge:
             return None, 0.0
         best = max(scores.values())
         equal = sorted(name for name, score in scores.items() if score == best)
-        if hint in equal:
-            return hint, 1.0
-        simplest = min(equal, key=lambda name: (_promises(self._formats[name]), name))
+        equal = [name for name in equal if name in hints] or equal
+        simplest = min(equal, key=lambda name: (_promises(self._formats[name]), -self._formats[name].rank, name))
         return simplest, round(1 / len(equal), 4)
 
 

@@ -109,6 +109,8 @@ class Format(BaseModel, frozen=True, extra="forbid"):
     models: tuple[str, ...]
     source: str
     """Where the grammar is described or was seen."""
+    rank: int = 0
+    """Of formats that explain a text equally well, the one with the highest rank is named."""
     reasoning: ReasoningMarkers | None = None
     content: ContentMarkers | None = None
     calls: tuple[CallGrammar, ...] = ()

@@ -14,6 +14,8 @@ from schemas.span import Span
 
 SegmentEvent = Segment | Delta | Relabel | Failure
 
+_FAILURES_MAX = 1_000
+"""Most failures of one stream: a thousand show what there is to see."""
 _LETTERS = re.compile(r"[^\W\d_]+")
 _DIGITS = re.compile(r"\d+")
 
@@ -21,15 +23,18 @@ _DIGITS = re.compile(r"\d+")
 class Ledger:
     """The events of one stream."""
 
-    __slots__ = ("_held", "_limits", "_order", "_stream_id", "is_certain", "out")
+    __slots__ = ("_failures", "_held", "_limits", "_order", "_stream_id", "has_sent", "is_certain", "out")
 
-    def __init__(self, stream_id: str, limits: Limits, *, is_certain: bool) -> None:
+    def __init__(self, stream_id: str, limits: Limits) -> None:
         self._stream_id = stream_id
         self._limits = limits
         self._order = 0
+        self._failures = 0
         self._held: list[SegmentEvent] = []
-        self.is_certain = is_certain
+        self.is_certain = False
         """Whether no reasoning can have been opened by the prompt, as far as is known now."""
+        self.has_sent = False
+        """Whether a live reader was sent text that is uncertain."""
         self.out: list[SegmentEvent] = []
 
     def take(self) -> list[SegmentEvent]:
@@ -38,11 +43,6 @@ class Ledger:
         if out:
             self.out = []
         return out
-
-    @property
-    def order(self) -> int:
-        """Number of the next segment."""
-        return self._order
 
     def segment(self, kind: SegmentKind, text: str, span: Span, repairs: tuple[str, ...] = ()) -> None:
         """A run of text of one kind."""
@@ -64,7 +64,10 @@ class Ledger:
     def failure(
         self, code: FailureCode, span: Span, found: str, *, state: str, context: dict[str, Json] | None = None
     ) -> None:
-        """Something odd; excerpts are bounded here."""
+        """Something odd; excerpts and their number are bounded here."""
+        self._failures += 1
+        if self._failures > _FAILURES_MAX:
+            return
         excerpt = found[: self._limits.excerpt_chars_max]
         shape = _DIGITS.sub("9", _LETTERS.sub("a", excerpt))[:64]
         self._add(
@@ -80,12 +83,20 @@ class Ledger:
             )
         )
 
+    @property
+    def has_held(self) -> bool:
+        """Whether a segment is held."""
+        return bool(self._held)
+
     def delta(self, kind: SegmentKind, text: str) -> None:
         """Text of the segment that is open."""
+        self.has_sent = not self.is_certain
         self.out.append(Delta(stream_id=self._stream_id, order=self._order, kind=kind, text=text))
 
-    def relabel(self, order: int, kind: SegmentKind) -> None:
-        """What was sent under this number is of another kind."""
+    def relabel(self, kind: SegmentKind) -> None:
+        """What was sent of the first uncertain segment is of another kind."""
+        held = self.held()
+        order = held[0].order if held else self._order
         self.out.append(Relabel(stream_id=self._stream_id, order=order, kind=kind))
 
     def settle(self) -> None:

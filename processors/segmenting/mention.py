@@ -6,12 +6,22 @@ _LINE_QUOTE = frozenset("> \t")
 _PAUSES = frozenset(".,;:!?，。；：！？、")
 
 
+LOOK_BACK = 64
+"""Characters before the place of reading that are kept: a fence and a quotation are seen by what stands before them."""
+
+
+def line_before(window: str, place: int) -> str:
+    """What stands before a place in its line, as far as one looks back."""
+    first = max(0, place - LOOK_BACK)
+    return window[max(first, window.rfind("\n", first, place) + 1) : place]
+
+
 def is_mention(window: str, start: int, end: int) -> bool:
     """Whether a marker is quoted or bracketed, or stands in a line that is a quotation."""
     if start == 0:
         return False
     if window[start - 1] in _LINE_QUOTE:
-        line = window[window.rfind("\n", 0, start) + 1 : start]
+        line = line_before(window, start)
         return ">" in line and not line.strip("> \t")
     if window[start - 1] not in _OPENERS:
         return False

@@ -12,7 +12,7 @@ from processors.segmenting.automaton import Automaton
 from processors.segmenting.calls import CallReader, Outcome
 from processors.segmenting.ledger import Ledger
 from processors.segmenting.marks import Mark, MarkKind
-from processors.segmenting.mention import is_mention, is_mentioned_close
+from processors.segmenting.mention import is_mention, is_mentioned_close, line_before
 from processors.segmenting.quoted import COMMENT_CLOSE, COMMENT_OPEN, Opening, Quoted
 from processors.segmenting.run import Run
 from processors.segmenting.table import Entry, Table
@@ -39,7 +39,7 @@ class Places:
         self._ledger = ledger
         self._tools = tools
         self.seen: set[Mark] = set()
-        self._run = Run(ledger, tools)
+        self._run = Run(ledger, tools, limits.held_chars_max)
         self._calls = CallReader(automaton, ledger, self.seen, tools, limits)
         self._quoted = Quoted()
         self._has_tokens = False
@@ -61,13 +61,18 @@ class Places:
             pass
         return self._at
 
+    def send(self) -> None:
+        """Give live readers what is sure."""
+        if self._place is Places._in_text or self._place is Places._in_fence:
+            self._run.send(self._kind)
+
     def _wait(self, wake: Wake) -> bool:
         self.wake = wake
         return False
 
     def _take(self, end: int) -> None:
         if end > self._at:
-            self._run.write(self._window[self._at : end])
+            self._run.write(self._window[self._at : end], self._kind)
             self._at = end
 
     def _at_fresh(self, is_final: bool) -> bool:
@@ -112,9 +117,8 @@ class Places:
 
     def _at_quoted(self, here: int, is_final: bool) -> bool:
         window = self._window
-        line = window[window.rfind("\n", 0, here) + 1 : here]
         # Fences in reasoning are often not closed, and do not count; inline code does.
-        is_line_start = not self._is_reasoning and (not line.strip(" \t") or self._run.is_empty)
+        is_line_start = not self._is_reasoning and (not line_before(window, here).strip(" \t") or self._run.is_empty)
         end, opening = self._quoted.open(window, here, is_line_start=is_line_start, is_final=is_final)
         if opening is Opening.WAIT:
             return self._wait(self._quoted.wake)
@@ -201,6 +205,8 @@ class Places:
         if (is_mentioned_close if is_bare else is_mention)(window, found.start(), end):
             return None
         if is_bare and self._run.holds(self._automaton.opener_line(entry.mark)):
+            return None
+        if kind is MarkKind.CALL and not self._calls.may_open(self._base + found.start()):
             return None
         self._take(found.start())
         if kind is MarkKind.CALL:

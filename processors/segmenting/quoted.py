@@ -7,6 +7,7 @@ from enum import Enum
 from processors.segmenting.code import (
     INLINE_CHARS_MAX,
     NOT_CODE,
+    RUN_CHARS_MAX,
     WAIT,
     fence_closes,
     fence_opens,
@@ -59,7 +60,7 @@ class Quoted:
         if end == WAIT:
             self.wake = at_or_after(_INLINE_WAKE, INLINE_CHARS_MAX)
             return here, Opening.WAIT
-        return (end if end >= 0 else here + max(1, run_length(window, here))), Opening.TEXT
+        return (end if end >= 0 else here + max(1, min(run_length(window, here), RUN_CHARS_MAX))), Opening.TEXT
 
     def open_fence(self, fence: str) -> None:
         """A fence of these characters is open."""

@@ -26,14 +26,19 @@ def _is_pair(tokens: str, text: str) -> bool:
 class Run:
     """Collects the text of the segment that is open."""
 
-    __slots__ = ("_aside", "_leak", "_ledger", "_text", "_tools", "has_calls", "is_start", "start")
+    __slots__ = (
+        "_aside", "_held_max", "_leak", "_ledger", "_room", "_text", "_tools", "_unsent", "has_calls", "is_start",
+        "start",
+    )  # fmt: skip
 
-    def __init__(self, ledger: Ledger, tools: Tools) -> None:
+    def __init__(self, ledger: Ledger, tools: Tools, held_max: int) -> None:
         self._ledger = ledger
         self._tools = tools
+        self._held_max = self._room = held_max
+        self._unsent: list[str] | None = None
         self._text = io.StringIO()
-        self._aside = ""
-        self._leak = ""
+        self._aside: list[str] = []
+        self._leak: list[str] = []
         self.start = 0
         """Where the text began, in the stream."""
         self.is_start = True
@@ -50,50 +55,91 @@ class Run:
         texts = (event.text for event in self._ledger.held())
         return pattern.search(self._text.getvalue()) is not None or any(pattern.search(text) for text in texts)
 
-    def write(self, text: str) -> None:
-        """More text."""
-        self._text.write(text)
+    def write(self, text: str, kind: SegmentKind = SegmentKind.RESPONSE) -> None:
+        """More text; a segment of this kind that grows beyond the limit is ended there."""
+        self._room -= self._text.write(text)
+        if self._unsent is not None:
+            self._unsent.append(text)
+        if self._room < 0:
+            self._split(kind)
+
+    def _split(self, kind: SegmentKind) -> None:
+        text, size = self._text.getvalue(), self._held_max
+        while len(text) > size:
+            span = (self.start, self.start + size)
+            self._ledger.settle()
+            self._ledger.failure(FailureCode.HELD_TOO_LONG, span, "", state="text")
+            self._ledger.segment(kind, text[:size], span)
+            self.start, text = self.start + size, text[size:]
+        self._restore(text)
+
+    def _restore(self, text: str) -> None:
+        self._text = io.StringIO()
+        self._room = self._held_max - self._text.write(text)
+        if self._unsent is not None:
+            self._unsent = [text] if text else []
+
+    def send(self, kind: SegmentKind) -> None:
+        """Give live readers what is sure to be of the segment; white space at its end may be framing."""
+        if self._unsent is None:
+            self._unsent = [self._text.getvalue()]
+        if not self._unsent or self._unsent[-1].isspace() or self._ledger.has_held:
+            return
+        unsent = "".join(self._unsent)
+        if kind is SegmentKind.REASONING and len(unsent) == self._text.tell():
+            unsent = unsent.lstrip()
+        text = unsent.rstrip()
+        self._unsent = [unsent[len(text) :]] if len(text) < len(unsent) else []
+        if text:
+            self._ledger.delta(kind, text)
 
     def put_aside(self, text: str, *, is_leak: bool = False) -> None:
         """White space behind a mark, or a token that may end the turn."""
-        self._aside += text
+        if text:
+            self._aside.append(text)
         if is_leak:
-            self._leak += text
+            self._leak.append(text)
 
     def resume(self, place: int, *, has_tokens: bool) -> None:
         """Plain text follows at this place in the stream."""
+        aside = self._take_aside()
         if has_tokens or self.is_start or not self.is_empty:
             if self.is_empty:
-                self.start = place - len(self._aside)
-            self._text.write(self._aside)
+                self.start = place - len(aside)
+            self._text.write(aside)
         else:
             self.start = place
-        self._aside = self._leak = ""
         self.is_start = False
 
     def restart(self, place: int) -> None:
         """A mark ends here."""
+        self._take_aside()
         self.start = place
-        self._aside = self._leak = ""
         self.is_start = False
+
+    def _take_aside(self) -> str:
+        if not self._aside:
+            return ""
+        aside = "".join(self._aside)
+        self._aside, self._leak = [], []
+        return aside
 
     def end(self, kind: SegmentKind, place: int, *, by_mark: bool) -> None:
         """The segment ends here; framing at a mark is not part of it."""
-        if self._leak and _is_pair(self._leak, self._text.getvalue()):
-            self._leak = ""
-            by_mark = False
-        if self._leak:
-            span = (place - len(self._aside), place)
-            self._ledger.failure(FailureCode.LEAKED_TOKEN, span, self._leak, state="text")
-        elif self._aside and not by_mark and (self.is_start or not self.is_empty):
-            self._text.write(self._aside)
-        by_mark = by_mark or bool(self._leak)
-        self._aside = self._leak = ""
+        leak = "".join(self._leak) if self._leak else ""
+        aside = self._take_aside()
+        if leak and _is_pair(leak, self._text.getvalue()):
+            leak, by_mark = "", False
+        if leak:
+            self._ledger.failure(FailureCode.LEAKED_TOKEN, (place - len(aside), place), leak, state="text")
+            by_mark = True
+        elif aside and not by_mark and (self.is_start or not self.is_empty):
+            self._text.write(aside)
         text, start = self._text.getvalue(), self.start
         self.start = place
         if not text:
             return
-        self._text = io.StringIO()
+        self._restore("")
         if kind is SegmentKind.REASONING:
             start += len(text) - len(text.lstrip())
             text = text.strip()
@@ -106,14 +152,14 @@ class Run:
 
     def end_implied(self, place: int) -> None:
         """A bare closing marker: what came before was reasoning that the prompt opened."""
+        if self._ledger.has_sent:
+            self._ledger.relabel(SegmentKind.REASONING)
         held = self._ledger.take_held()
         if held:
             parts = [
                 COMMENT_OPEN + one.text + COMMENT_CLOSE if one.kind is SegmentKind.STATE else one.text for one in held
             ]
-            text = "".join(parts) + self._text.getvalue()
-            self._text = io.StringIO()
-            self._text.write(text)
+            self._restore("".join(parts) + self._text.getvalue())
             self.start = held[0].span[0]
         self._ledger.settle()
         self.end(SegmentKind.REASONING, place, by_mark=True)
