@@ -12,7 +12,7 @@ from processors.repair.match_names import UNKNOWN_MAX, is_near_unset, match_name
 from processors.repair.nodes import Cut, Escaped, Items, Loose, Members, Node
 from processors.repair.read_date import read_date
 from processors.repair.reading import read_nested
-from processors.repair.toolschema import ANY, Spec
+from processors.repair.toolschema import ANY, Spec, is_period
 from processors.repair.words import WORDS, fold
 from processors.repair.work import Work
 from schemas.jsonvalue import Json, JsonObject
@@ -20,7 +20,6 @@ from schemas.toolcall import Repair
 
 _SPLIT = re.compile(r"\s*[,;、，；|\n]\s*|\s+(?:and|und|et|y)\s+|\s+")
 _ELIDED = re.compile(r"\s*(?:\.{3,}|…+)(?: ?(?:and )?(?:\d+ )?(?:more|others?|etc)\b.*)?\Z", re.IGNORECASE)
-_RANGE_NAME = re.compile(r"range|period|interval|span|区间|范围|期间", re.IGNORECASE)
 SCALARS = ("string", "number", "integer", "boolean")
 
 
@@ -158,6 +157,8 @@ def _listed(node: Json, text: str, spec: Spec, path: str, work: Work) -> Json:
             return values
     if text == "" and isinstance(node, str):
         return ABSENT
+    if spec.items_min >= 2 and items.format.startswith("date"):
+        work.refuse("range_from_single_date", path, text)
     work.note("wrapped_scalar", path)
     return [fit(node, items, f"{path}/0", work)]
 
@@ -266,12 +267,9 @@ def _missing(
 
 
 def _is_range(inner: Spec, spec: Spec) -> bool:
-    dates = [one for one in inner.properties.values() if one.format.startswith("date")]
-    of_days = inner.items is not None and inner.items.format.startswith("date")
-    if len(dates) >= 2 or of_days or (_RANGE_NAME.search(inner.name) and not inner.types <= {"number", "integer"}):
-        return True
+    """Whether a missing parameter is a period, or one end of one."""
     needed = [one for one in (spec.properties[key] for key in spec.required) if one.format.startswith("date")]
-    return inner.format.startswith("date") and len(needed) >= 2
+    return is_period(inner) or (inner.format.startswith("date") and len(needed) >= 2)
 
 
 def _is_day(key: str, value: Node) -> bool:

@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 from processors.repair.match_enum import match_enum
+from processors.repair.moment import is_moment
 from processors.repair.nodes import LITERALS, NULLS, Bare, Cut, Escaped, Loose
 from processors.repair.placeholder import is_placeholder
 from processors.repair.read_date import is_full_date, read_date, read_moment
@@ -111,7 +112,7 @@ def _backslashes(node: Escaped, spec: Spec, path: str, work: Work) -> str:
 
 
 def _fit_date(text: str, spec: Spec, path: str, work: Work) -> Json:
-    if spec.format == "date" and is_full_date(text):
+    if (is_full_date if spec.format == "date" else is_moment)(text):
         return text
     reading = read_date(text) if spec.format == "date" else read_moment(text)
     if reading.problem == "date_day_month_unclear" and (rule := _date_order(text, path, work)):

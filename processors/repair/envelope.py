@@ -110,12 +110,13 @@ def _coat_off(envelope: Envelope) -> bool:
 
 def _end_of_coat(body: str, quote: str) -> int:
     """Where the outer string ends: its last quote behind a closer; its end, if the text was cut before one."""
-    if quote == '"' and '\\"' not in body[:200]:
-        return -1
+    is_escaped = "\\" + quote in body[:200]
     end = max(body.rfind("}" + quote), body.rfind("]" + quote))
-    if end >= 0:
+    if end >= 0 and (is_escaped or quote not in body[: end + 1]):
         return end + 1
-    if '\\"' not in body[:200]:
+    if end >= 0 and quote == "'":
+        return end + 1
+    if not is_escaped:
         return -1
     last = body.rstrip()
     is_closed = last.endswith(quote) and not last.endswith("\\" + quote)

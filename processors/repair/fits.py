@@ -4,7 +4,7 @@ from processors.repair.match_enum import match_enum
 from processors.repair.nodes import LITERALS, Bare, Cut, Items, Members, Node
 from processors.repair.read_date import read_date
 from processors.repair.read_number import read_number
-from processors.repair.toolschema import Spec
+from processors.repair.toolschema import Spec, is_period
 from processors.repair.words import WORDS, fold
 
 SCALARS = ("string", "number", "integer", "boolean")
@@ -24,6 +24,8 @@ def fits(node: Node, spec: Spec) -> bool:
         return _items_fit(node, spec)
     if not spec.types and not spec.enum:
         return True
+    if is_period(spec) and isinstance(node, str) and not read_date(node).problem:
+        return False
     if not any(map(spec.wants, SCALARS)) and not spec.enum:
         return _holds(node, spec)
     return _scalar_fits(node, spec)

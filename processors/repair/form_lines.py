@@ -52,6 +52,8 @@ def read_lines(text: str, spec: Spec) -> Members | None:
     lines = text.split("\n", LINES_MAX)
     for line in lines:
         found = _LINE.match(line)
+        if found and not pairs and not is_known(found[1], spec) and found[2].lstrip()[:1] in {"{", "["}:
+            return None
         if found and (is_known(found[1], spec) or (" " not in found[1].strip() and not _is_inside(pairs))):
             pairs.append((found[1].strip(), found[2]))
         elif pairs:

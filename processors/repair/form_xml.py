@@ -31,7 +31,7 @@ def text_in_xml(text: str, spec: Spec) -> str | None:
     opening = _OPENING.match(text)
     for key, double, single in _ATTRIBUTE.findall(opening[2]) if opening else ():
         value = html.unescape(double or single)
-        if key not in spec.properties and fold(key) in WORDS.wrappers and value.lstrip()[:1] in {"{", "["}:
+        if fold(key) not in spec.folded and fold(key) in WORDS.wrappers and value.lstrip()[:1] in {"{", "["}:
             return value
     return None
 
@@ -74,7 +74,7 @@ def _tags(text: str, spec: Spec) -> Members | None:
     while (found := _TAG.search(text, at)) and len(pairs) < _PARAMETERS_MAX:
         at = found.end()
         is_container = outer is not None and not pairs and found[1] == outer[1] and found[1] not in spec.properties
-        is_wrapper = fold(found[1]) in WORDS.wrappers and found[1] not in spec.properties
+        is_wrapper = fold(found[1]) in WORDS.wrappers and fold(found[1]) not in spec.folded
         if is_container or is_wrapper:
             continue
         end = text.find(f"</{found[1]}>", at)

@@ -55,6 +55,12 @@ def match_names(pairs: list[Pair], spec: Spec) -> Names:
 
 
 def _settle(strange: list[Pair], spec: Spec, names: Names) -> list[Pair]:
+    said = [(key, node) for key, node in strange if node == spec.name and fold(key) in WORDS.wrapper_names]
+    strange = [pair for pair in strange if pair not in said]
+    return said + _assign(strange, spec, names)
+
+
+def _assign(strange: list[Pair], spec: Spec, names: Names) -> list[Pair]:
     strange = _nested(_assigned(strange, spec, names, "name_style", _by_spelling), spec, names)
     for code, step in (("name_residue", _by_residue), ("name_fuzzy", _by_distance), ("name_synonym", _by_synonym)):
         strange = _assigned(strange, spec, names, code, step)

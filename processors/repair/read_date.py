@@ -3,8 +3,9 @@
 import re
 import unicodedata
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date
 
+from processors.repair.moment import is_moment
 from processors.repair.words import WORDS, fold
 
 TEXT_MAX = 60
@@ -78,21 +79,17 @@ def _day(year: str | int, month: str | int, day: str | int) -> DateReading:
 
 
 def read_moment(text: str) -> DateReading:
-    """The one moment that a text names; a day alone, or a clock time without a zone, is left unresolved."""
+    """The one moment that a text names, with its offset if it has one; a day alone is left unresolved."""
     text = unicodedata.normalize("NFKC", text[: TEXT_MAX + 1]).strip().strip("\"'`")
     found = _YEAR_FIRST.match(text)
     clock = _CLOCK.match(found[4].strip()) if found and found[4] else None
-    if not found or not clock or not clock[5]:
+    if not found or not clock:
         return _UNRESOLVED
-    zone = clock[5].upper().replace("UTC", "Z")
-    zone = zone if zone == "Z" or ":" in zone else f"{zone[:3]}:{zone[3:]}"
+    zone = (clock[5] or "").upper().replace("UTC", "Z")
+    zone = zone if not zone or zone == "Z" or ":" in zone else f"{zone[:3]}:{zone[3:]}"
     day = _day(found[1], found[2], found[3])
     moment = f"{day.text}T{int(clock[1]):02d}:{clock[2]}:{clock[3] or '00'}{'.' + clock[4] if clock[4] else ''}{zone}"
-    try:
-        datetime.fromisoformat(moment[:19])
-    except ValueError:  # no such hour, or no such day
-        return _UNRESOLVED
-    return DateReading(moment)
+    return DateReading(moment) if is_moment(moment) else _UNRESOLVED
 
 
 def is_full_date(text: str) -> bool:

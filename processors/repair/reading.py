@@ -30,6 +30,8 @@ _NAME_FIRST = re.compile(
     r"(?:\n\s*(?:(action input|arguments|input|parameters)\s*:)|[\n:]|(?=[\s{\[\"]))\s*(?=[{\[\"'“｛])",
     re.IGNORECASE,
 )
+COATS_MAX = 3
+"""Most times that a container is written out as text in a text."""
 ROOTS_MAX = 50
 """Most objects of one text that are compared."""
 
@@ -63,18 +65,22 @@ def read(raw: str, spec: Spec, work: Work) -> Reading:
 
 
 def read_nested(text: str, spec: Spec) -> Node:
-    """A container written out as text; the text itself if it is none. Raises nothing."""
+    """A container written out as text, open if the text is cut; the text itself if it is none."""
+    for _ in range(COATS_MAX):
+        bare = text.strip()
+        if len(bare) < 3 or bare[0] not in {'"', "'"} or bare[-1] != bare[0]:
+            break
+        text = unescape(bare[1:-1])
     source = Source(text)
+    source.is_strict = trusts_quotes(text)
     at = source.skip(0)
-    if text[at : at + 1] in {'"', "'"} and len(text.strip()) > 2 and text.rstrip()[-1] == text[at]:
-        return read_nested(unescape(text.strip()[1:-1]), spec)
     if text[at : at + 1] not in {"{", "[", "(", "｛", "［"}:
         return text
     try:
         node, end = read_container(source, at, spec)
     except TooMuchError:
         return text
-    return node if not text[end:].strip() and not node.is_open else text
+    return node if not text[end:].strip() else text
 
 
 def _roots(text: str, spec: Spec, reading: Reading) -> list[Node]:
@@ -140,28 +146,33 @@ def _object_roots(text: str, spec: Spec, reading: Reading) -> list[Node]:
     roots: list[Node] = []
     at, source = _first_start(text), Source(text)
     source.is_strict = trusts_quotes(text)
+    if at < 0 and (not _UNOPENED.match(text) or not spec.properties):
+        return []
     if at < 0:
-        if not _UNOPENED.match(text) or not spec.properties:
-            return []
-        unopened, at = read_unopened(source, 0, spec)
-        reading.codes += sorted(source.codes)
+        unopened, end = read_unopened(source, 0, spec)
         _settle_end(unopened)
-        return [unopened]
-    if text[:at].strip():
-        reading.codes.append("prose_stripped")
+        roots.append(unopened)
+        at = _next_start(text, end, source, reading)
+    elif text[:at].strip():
+        source.codes.add("prose_stripped")
     while at >= 0 and len(roots) < ROOTS_MAX:
         root, end = read_container(source, at, spec)
         roots += root.values if isinstance(root, Items) and root.values else [root]
-        following = _OBJECT.search(text, end)
-        rest = text[end : following.start() if following else len(text)].strip()
-        at = following.start() if following else -1
-        if rest.strip("}])`;"):
-            source.codes.add("prose_stripped")
-            reading.ended = True
-        elif rest.strip("`;"):
-            source.codes.add("extra_closers")
+        at = _next_start(text, end, source, reading)
     reading.codes += sorted(source.codes)
     return roots
+
+
+def _next_start(text: str, end: int, source: Source, reading: Reading) -> int:
+    """Where another object begins behind one that ended; -1: nowhere."""
+    following = _OBJECT.search(text, end)
+    rest = text[end : following.start() if following else len(text)].strip()
+    if rest.strip("}])`;"):
+        source.codes.add("prose_stripped")
+        reading.ended = True
+    elif rest.strip("`;"):
+        source.codes.add("extra_closers")
+    return following.start() if following else -1
 
 
 def _settle_end(root: Members) -> None:

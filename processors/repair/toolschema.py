@@ -8,11 +8,11 @@ schema is compiled; a recursive schema gives Specs that point at each other. Typ
 
 import re
 from dataclasses import dataclass, field
-from datetime import datetime
 
 import jsonschema_rs
 
 from processors.limits import LIMITS
+from processors.repair.moment import is_clock, is_moment
 from processors.repair.words import WORDS, fold, tokens
 from schemas.jsonvalue import Json, JsonObject
 
@@ -25,6 +25,10 @@ _HINT = re.compile(r"([\w+-]{1,16}) (?:means|stands for|is|=) ([\w -]{1,40}?)(?=
 _PATH = re.compile(r"path|folder|director|file_?name|^\w*file\b|(?:^|_)dir(?:$|_| )", re.IGNORECASE)
 _PATTERN = re.compile(r"regex|regular expression|pattern", re.IGNORECASE)
 _CONTENT = frozenset({"content", "contents", "text", "body", "data", "message", "code", "description", "title"})
+
+
+FORMATS = {"date-time": is_moment, "time": is_clock}
+"""Formats read as people and models write them: RFC 3339, but the offset may be left out where it is the user's own."""
 
 
 class SchemaError(ValueError):
@@ -51,6 +55,7 @@ class Spec:
     additional: "Spec | None" = None
     """What the values of other keys hold, when the schema says it."""
     items: "Spec | None" = None
+    items_min: int = 0
     choices: tuple["Spec", ...] = ()
     """Alternatives (`anyOf`, `oneOf`) that one Spec cannot express."""
     folded: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -86,25 +91,16 @@ class ToolSchema:
 
 
 ANY = Spec()
+_RANGE_NAME = re.compile(r"range|period|interval|span|window|区间|范围|期间|周期", re.IGNORECASE)
 
 
-def _is_moment(text: str) -> bool:
-    """Whether a text is a date and time of ISO 8601; an offset may be missing.
-
-    RFC 3339 wants one. Models mostly write none where the user named none: the time is then that of the user's place,
-    which only the tool knows.
-    """
-    if not _MOMENT.fullmatch(text):
-        return False
-    try:
-        datetime.fromisoformat(text)
-    except ValueError:  # the 30th of February, 25 o'clock
-        return False
-    return True
-
-
-_MOMENT = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:[Zz]|[+-]\d\d:\d\d)?", re.ASCII)
-_FORMATS = {"date-time": _is_moment}
+def is_period(spec: Spec) -> bool:
+    """Whether a place holds a stretch of time: two dates in an object or a list, or a name that says so."""
+    if sum(inner.format.startswith("date") for inner in spec.properties.values()) >= 2:
+        return True
+    if spec.items is not None and spec.items.format.startswith("date"):
+        return spec.items_min >= 2 or bool(_RANGE_NAME.search(spec.name))
+    return bool(_RANGE_NAME.search(spec.name)) and not spec.types <= {"number", "integer", "boolean"}
 
 
 def compile_tool(tool: JsonObject) -> ToolSchema:
@@ -112,7 +108,7 @@ def compile_tool(tool: JsonObject) -> ToolSchema:
     name, parameters = _unwrapped(tool)
     parameters = _plain_types(parameters, 0)
     try:
-        validator = jsonschema_rs.Draft202012Validator(parameters, validate_formats=True, formats=_FORMATS)
+        validator = jsonschema_rs.Draft202012Validator(parameters, validate_formats=True, formats=FORMATS)
     except (ValueError, TypeError) as error:  # what jsonschema-rs raises on a schema that is none, or a dead $ref
         raise SchemaError(f"{name or 'tool'}: {str(error).splitlines()[0][:200]}") from error
     root = _Reader(parameters).spec(parameters, name, 0)
@@ -219,6 +215,8 @@ class _Reader:
         spec.additional = self.spec(more, "", depth + 1) if isinstance(more, dict) else None
         if isinstance(schema.get("items"), dict):
             spec.items = self.spec(schema["items"], spec.name, depth + 1)
+        least = schema.get("minItems")
+        spec.items_min = least if isinstance(least, int) else 0
 
     def _read_choices(self, schema: JsonObject, spec: Spec, depth: int) -> None:
         found = schema.get("anyOf") or schema.get("oneOf")
@@ -258,6 +256,7 @@ def _take_over(spec: Spec, only: Spec) -> None:
         "closed",
         "additional",
         "items",
+        "items_min",
         "choices",
     ):
         setattr(spec, slot, getattr(only, slot))

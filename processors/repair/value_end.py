@@ -176,7 +176,9 @@ class Source:
         found = _BARE_KEY.match(self.text, at)
         if not found or not found[2]:
             return False
-        return is_known(found[1], frame.spec) or (frame.has_bare_keys and not needs_known)
+        if is_known(found[1], frame.spec) or (frame.has_bare_keys and not needs_known):
+            return True
+        return not needs_known and fold(found[1]) in WORDS.asides
 
 
 def is_known(key: str, spec: Spec) -> bool:

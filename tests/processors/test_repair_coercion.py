@@ -146,3 +146,50 @@ def test_without_a_schema_values_are_read_as_they_are_written() -> None:
     assert repair('{"a": 1, "b": [true, "x"]}', None).arguments == {"a": 1, "b": [True, "x"]}
     assert repair("{'a': 1, 'b': None, 'c': x}", None).arguments == {"a": 1, "b": None, "c": "x"}
     assert check({"a": {"b": 1}}, None).status == "ok"
+
+
+REMINDER = compile_tool({
+    "type": "object",
+    "properties": {"start_time": {"type": "string", "format": "date-time"}, "at": {"type": "string", "format": "time"}},
+})  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("2026-09-24T21:30:00", "2026-09-24T21:30:00"),
+        ("2026-09-24T21:30", "2026-09-24T21:30"),
+        ("2026-09-24 21:30", "2026-09-24T21:30:00"),
+        ("2026/9/24 7:05 UTC", "2026-09-24T07:05:00Z"),
+        ("2026-09-31T21:30:00", None),
+        ("2026-09-24", None),
+        ("2026-09-24T25:30:00", None),
+    ],
+)
+def test_a_moment_needs_no_offset_but_a_calendar_day(written: str, meant: str | None) -> None:
+    got = check({"start_time": written}, REMINDER)
+    assert (got.arguments or {}).get("start_time") == meant
+    assert meant or got.refusal.code == "format_mismatch"
+
+
+def test_a_clock_time_needs_no_offset() -> None:
+    assert check({"at": "09:30"}, REMINDER).status == "ok"
+    assert check({"at": "9 o'clock"}, REMINDER).refusal.code == "format_mismatch"
+
+
+SALES = compile_tool({
+    "type": "object",
+    "properties": {
+        "date_range": {"type": "array", "items": {"type": "string", "format": "date"}, "minItems": 2, "maxItems": 2},
+        "metrics": {"type": "array", "items": {"type": "string"}},
+    },
+    "required": ["date_range", "metrics"],
+    "additionalProperties": False,
+})  # fmt: skip
+
+
+@pytest.mark.parametrize("key", ["date", "date_range", "day"])
+def test_one_day_is_no_period(key: str) -> None:
+    got = check({key: "2025-01-01", "metrics": "revenue"}, SALES)
+    assert got.refusal.code == "range_from_single_date"
+    assert got.refusal.candidate["metrics"] == ["revenue"]
