@@ -15,7 +15,8 @@ from dataclasses import dataclass, field, replace
 
 from processors.limits import LIMITS, Limits
 from processors.repair import RuleBook, ToolSchema
-from processors.tools.arguments import Reading, Said, read_arguments, said_in, settled
+from processors.tools.arguments import Reading, Said, accepted, read_arguments, said_in, settled
+from processors.tools.definition import accept_min
 from processors.tools.lessons import lesson_of
 from processors.tools.links import Links, Marks, issued
 from processors.tools.names import NAMESPACE
@@ -174,6 +175,7 @@ class ToolStage:
         reading = read_arguments(draft, compiled, self._rules)
         if compiled and self._said:
             reading = settled(reading, draft, compiled, self._said, self._rules)
+        reading = accepted(reading, accept_min(self._toolbox.get(name)))
         markup = tuple(Repair(code=code) for code in segment.repairs)
         return replace(
             blank,

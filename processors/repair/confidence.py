@@ -27,6 +27,6 @@ RATES = _read()
 def confidence_of(repairs: Iterable[Repair]) -> float:
     """Product of the rates of the distinct codes, to four places."""
     product = 1.0
-    for code in {repair.code for repair in repairs}:
+    for code in sorted({repair.code for repair in repairs}):  # in one order, so that the product is the same bits
         product *= RATES.get(code, START)
     return round(product, 4)

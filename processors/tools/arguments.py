@@ -88,6 +88,16 @@ def settled(reading: Reading, draft: CallDraft, schema: ToolSchema, said: Said, 
     return replace(reading, refusal=heard.refusal) if reading.refusal and heard.refusal else reading
 
 
+def accepted(reading: Reading, least: float) -> Reading:
+    """The reading, or a refusal if its arguments can't be trusted as far as the tool wants it."""
+    if reading.arguments is None or reading.confidence >= least:
+        return reading
+    codes = ", ".join(dict.fromkeys(repair.code for repair in reading.repairs))
+    message = f"The arguments had to be changed ({codes}) and are trusted at {reading.confidence:.2f}; send them again."
+    refusal = Refusal(code="low_confidence", candidate=reading.arguments, message=message)
+    return replace(reading, arguments=None, refusal=refusal, strategy="none")
+
+
 def _as_written(reading: Reading, draft: CallDraft) -> tuple[JsonObject | None, tuple[Repair, ...]]:
     """The arguments before coercion, which may have taken a date for something else; else what reading made of them."""
     written = draft.value

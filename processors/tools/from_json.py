@@ -57,7 +57,7 @@ def _tool(item: Json, place: str) -> JsonObject:
         place = f"{place}.function"
     parameters = function[found[0]] if found else None
     try:
-        return tool_of(function.get("name"), function.get("description"), parameters, place)
+        return tool_of(function, parameters, place)
     except ToolFormatError as error:
         given = found[0] if found else "parameters"
         raise ToolFormatError(str(error).replace(f"{place}.parameters", f"{place}.{given}", 1)) from None

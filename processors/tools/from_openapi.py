@@ -12,6 +12,8 @@ from processors.tools.definition import ToolFormatError, tool_of
 from schemas.jsonvalue import Json, JsonObject
 
 METHODS = ("get", "put", "post", "delete", "patch", "head", "options")
+READING = frozenset({"get", "head", "options"})
+"""Methods that change nothing, by the standard of HTTP."""
 DEFINITIONS_MAX = 500
 """Most schemas that one tool may refer to."""
 _PLACES = {"path", "query", "header", "formData"}
@@ -69,7 +71,10 @@ class _Operation:
         name = re.sub(r"\W+", "_", str(name)).strip("_")[:128]
         texts = [self._found.get("summary"), self._found.get("description")]
         description = "\n".join(dict.fromkeys(text.strip() for text in texts if isinstance(text, str) and text.strip()))
-        return tool_of(name, description, parameters, self._place)
+        function: JsonObject = {"name": name, "description": description}
+        if self._method in READING:
+            function["annotations"] = {"readOnlyHint": True}
+        return tool_of(function, parameters, self._place)
 
     def _take(self, parameter: JsonObject, number: int) -> None:
         place, name = parameter.get("in"), parameter.get("name")

@@ -71,7 +71,7 @@ def _tool(node: ast.FunctionDef | ast.AsyncFunctionDef, classes: dict[str, ast.C
         parameters["required"] = required
     if not spec.kwarg:
         parameters["additionalProperties"] = False
-    return tool_of(node.name, _summary(text), parameters, f"line {node.lineno}: {node.name}")
+    return tool_of({"name": node.name, "description": _summary(text)}, parameters, f"line {node.lineno}: {node.name}")
 
 
 def _schema(annotation: ast.expr | None, classes: dict[str, ast.ClassDef], depth: int) -> JsonObject:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from processors.limits import Limits
 from processors.repair import RuleBook
 from processors.tool import ToolOptions, ToolStage
+from processors.tools.definition import accept_min
 from processors.tools.lessons import at
 from processors.tools.links import cues
 from processors.tools.toolbox import Toolbox
@@ -307,6 +308,28 @@ def test_damaged_text_is_repaired_by_the_schema() -> None:
     assert (out.status, out.strategy, out.arguments) == (CallStatus.REPAIRED, "repair", {"city": "北京", "days": 3})
     assert 0.5 < out.confidence < 1
     assert all(repair.code for repair in out.repairs)
+
+
+LINES = [
+    ({}, CallStatus.REPAIRED),
+    ({"min_confidence": 1}, CallStatus.REFUSED),
+    ({"min_confidence": 0.99, "annotations": {"readOnlyHint": True}}, CallStatus.REFUSED),
+    ({"annotations": {"readOnlyHint": True}}, CallStatus.REPAIRED),
+]
+
+
+@pytest.mark.parametrize(("said", "status"), LINES)
+def test_a_tool_says_how_far_arguments_must_be_trusted(said, status) -> None:
+    tool = {**WEATHER["function"], **said}
+    out = calls(call(0, arguments_text="{'city': \"北京\", days: '3',}"), tools=(tool,))["call_0"]
+    assert out.status is status
+    if status is CallStatus.REFUSED:
+        assert (out.refusal.code, out.refusal.candidate["days"], out.arguments) == ("low_confidence", 3, None)
+
+
+def test_without_a_line_of_its_own_a_tool_that_only_reads_wants_less() -> None:
+    assert accept_min(None) > accept_min({"annotations": {"readOnlyHint": True}}) > 0
+    assert accept_min({"annotations": {"readOnlyHint": "yes"}}) == accept_min({})
 
 
 def test_a_refusal_says_why_in_words_for_the_model() -> None:

@@ -25,7 +25,9 @@ FORMS = {
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 def test_each_form_is_the_same_tool(form) -> None:
-    assert tools_of(form) == [TOOL]
+    (tool,) = tools_of(form)
+    assert tool.pop("annotations", {"readOnlyHint": True}) == {"readOnlyHint": True}
+    assert tool == TOOL
 
 
 def test_a_tool_without_parameters_takes_none() -> None:
@@ -50,6 +52,7 @@ REFUSED = [
     ({"name": "x", "parameters": {"properties": {"a": {"$ref": "#/$defs/no"}}}}, "tool.parameters"),
     ({"name": "x", "parameters": {}, "inputSchema": {}}, "both parameters and inputSchema"),
     ({"name": "x", "description": 3}, "tool.description"),
+    ({"name": "x", "min_confidence": 2}, "tool.min_confidence"),
     ([TOOL, TOOL], "both named 'get_weather'"),
     ([], "no tools"),
     ("text", "tool: not an object"),
@@ -130,6 +133,7 @@ def test_each_operation_of_an_openapi_document_is_a_tool() -> None:
         "fields": {"type": "array", "description": "Which"},
     }
     assert get["parameters"]["required"] == ["id"]
+    assert [tool.get("annotations") for tool in (get, put, post)] == [{"readOnlyHint": True}, None, None]
     assert put["name"] == "put_orders_id"
     assert put["parameters"]["required"] == ["id", "item"]
     assert put["parameters"]["properties"]["parts"]["items"] == {"$ref": "#/$defs/Order"}
