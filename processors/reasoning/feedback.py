@@ -24,7 +24,7 @@ from schemas.reasoning import Label
 
 BATCH_MIN = 20
 """Fewest sentences that change anything: one person's slip is then at most a twentieth."""
-COLUMNS_MAX = 4_000
+COLUMNS_MAX = 2_000
 """Most features with a change: the largest ones stay."""
 CHANGE_MAX = 2.0
 """Largest change of one weight."""

@@ -11,6 +11,8 @@ from schemas.jsonvalue import JsonObject
 from schemas.span import Span
 
 _FENCE = re.compile(r"^[ \t]*```[ \t]*(?:json|JSON|json5|jsonc)[^\n]*\n(.*?)^[ \t]*```", re.DOTALL | re.MULTILINE)
+_CALL_KEYS = frozenset({"name", "arguments"})
+"""A call of a tool that is not registered is an example of a call, not a result."""
 _KNOWLEDGE_CUES = (
     r"\b(?:typically|usually|generally|normally|in general|as a rule|on average|commonly|by convention|"
     r"common(?:ly)? know(?:n|ledge)|domain knowledge|is known (?:to|for)|tends? to be|seasonal|historical average|"
@@ -29,7 +31,8 @@ _RANGE = re.compile(
 def find_json(text: str) -> Iterator[tuple[str, JsonObject, Span]]:
     """Key, content and span of each JSON value in a fence."""
     for fence in _FENCE.finditer(text):
-        if content := read_object(fence[1].strip()):
+        content = read_object(fence[1].strip())
+        if content and not content.keys() >= _CALL_KEYS:
             yield theme_of(content), content, fence.span()
 
 

@@ -61,9 +61,14 @@ class ReasonOptions:
     reuse: Reuse = field(default_factory=Reuse)
 
 
+def entries_of(definitions: Iterable[JsonObject]) -> list[CueEntry | FeedbackEntry | SettingsEntry]:
+    """Definitions as entries; raises pydantic's ValidationError, which is a ValueError."""
+    return [_ENTRY.validate_python(definition) for definition in definitions]
+
+
 def options_of(definitions: Iterable[JsonObject]) -> ReasonOptions:
     """Definitions of the active entries, most important first; raises pydantic's ValidationError, a ValueError."""
-    entries = [_ENTRY.validate_python(definition) for definition in definitions]
+    entries = entries_of(definitions)
     model, reuse = shipped_model(), Reuse()
     if cues := tuple(_file(entry) for entry in entries if isinstance(entry, CueEntry)):
         model = replace(model, cues=compile_cues((*shipped_cues().files, *cues)))

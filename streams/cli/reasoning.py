@@ -1,13 +1,22 @@
-"""`classify`, `gaps`: sentences and step lists of reasoning in JSON lines → labels, similarities and breaks."""
+"""`classify`, `gaps`, `feedback`: sentences and step lists of reasoning → labels, breaks, a better model."""
 
+import sys
+from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated
 
+import orjson
 import typer
 
 from processors.reasoning.classify import LABELS, classify
+from processors.reasoning.feedback import Labelled
 from processors.reasoning.gaps import find_gaps
 from schemas.jsonvalue import JsonObject
-from streams.cli.batch import RequestError, run_batch
+from schemas.reasoning import Label
+from streams.cli.batch import RequestError, read_line, run_batch
+from streams.cli.registry import run_with
+from streams.feedback import give_feedback
+from streams.settings import ConfigError
 
 
 def answer_classify(request: JsonObject) -> JsonObject:
@@ -46,7 +55,47 @@ def gaps_of_lines(source: Source, target: Target = "-", jobs: Jobs = 1) -> int:
     return run_batch(source, target, answer_gaps, jobs=jobs)
 
 
+def feedback(
+    source: Annotated[str, typer.Argument(metavar="IN.jsonl", help='Lines of {"text", "label"}; - for stdin.')],
+    registry: Annotated[
+        str | None, typer.Option(help="A file or a redis:// address; the configured Redis if none is given.")
+    ] = None,
+) -> int | None:
+    """Labelled sentences → a new version of the registry's delta; refused where the guard set would lose."""
+    rows = [_labelled(number, line) for number, line in enumerate(_lines(source), start=1)]
+    try:
+        outcome, version = run_with(registry, lambda one: give_feedback(one, rows))
+    except ValueError as error:
+        raise ConfigError(str(error)) from None
+    told: JsonObject = {
+        "accepted": outcome.is_accepted,
+        "registry_version": version,
+        "sentences": len(rows),
+        "step": outcome.step,
+    }
+    told |= {"guard_before": asdict(outcome.before), "guard_after": asdict(outcome.after)}
+    print(orjson.dumps(told).decode())
+    return None if outcome.is_accepted else 1
+
+
+def _lines(source: str) -> list[bytes]:
+    try:
+        data = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
+    except OSError as error:
+        raise ConfigError(f"{source}: {error.strerror}") from error
+    return data.splitlines()
+
+
+def _labelled(number: int, line: bytes) -> Labelled:
+    try:
+        row = read_line(line)
+        return Labelled(text=str(row["text"]), label=Label(row["label"]))
+    except (KeyError, ValueError) as error:  # not JSON, no text or label, or none of the labels
+        raise ConfigError(f"line {number}: {error}") from None
+
+
 def register(app: typer.Typer) -> None:
-    """Add `classify` and `gaps` to the program."""
+    """Add `classify`, `gaps` and `feedback` to the program."""
     app.command("classify")(classify_lines)
     app.command("gaps")(gaps_of_lines)
+    app.command()(feedback)

@@ -83,7 +83,16 @@ def test_domain_knowledge_is_found_in_the_answer(text: str) -> None:
     assert text[entry.span[0] - 10 : entry.span[1] - 10] == entry.content["text"]
 
 
-@pytest.mark.parametrize("text", ["The sky is blue today.", "今天晴转多云，二十八度。", "```\nusually\n```", ""])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The sky is blue today.",
+        '```json\n{"name": "f", "arguments": {}}\n```',
+        "今天晴转多云，二十八度。",
+        "```\nusually\n```",
+        "",
+    ],
+)
 def test_an_answer_without_general_statements_gives_no_state(text: str) -> None:
     assert not list(find_in_text(segment(text, SegmentKind.RESPONSE)))
 
