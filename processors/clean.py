@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from processors.pii.arguments import marked, parameters_by_name
+from processors.pii.excerpts import without_cut_values
 from processors.pii.fields import FieldCleaner
 from processors.pii.redact import Naming, Numbered, plain
 from processors.pii.rules import SHIPPED, PiiRules
@@ -89,6 +90,8 @@ class CleanStage:
             yield from self._rest()
         if isinstance(event, Opened):
             self._tools = parameters_by_name(event.meta.tools)
+        if isinstance(event, Failure):
+            event = without_cut_values(event)
         cleaner = FieldCleaner(self._rules, self._naming)
         where = _where(event)
         cleaned = cleaner.cleaned(event, where)

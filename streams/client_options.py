@@ -4,12 +4,16 @@ The file has the client library's own names (`security_protocol`, `sasl_mechanis
 `sasl_plain_password`) and `cafile`, `certfile`, `keyfile` for TLS.
 """
 
+import logging
 import ssl
 import tomllib
 from pathlib import Path
 from typing import Any
 
 from streams.settings import ConfigError, Settings
+
+logging.getLogger("aiokafka").setLevel(logging.INFO)
+"""At DEBUG the client writes whole responses of the broker to the log: text that was not cleaned."""
 
 PASSED = frozenset({"security_protocol", "sasl_mechanism", "sasl_plain_username", "sasl_plain_password"})
 TLS = frozenset({"cafile", "certfile", "keyfile"})
