@@ -138,7 +138,8 @@ def output_row(output: Output, place: Place, blobs: dict[tuple[str, str], str]) 
     meta, calls = output.meta, output.tool_calls
     text = encode(output).decode()
     output_hash = _kept(text, place.tenant, blobs)
-    errors = sum(call.status not in EXECUTABLE for call in calls)
+    standing = [call for call in calls if not call.superseded_by and not call.duplicate_of]
+    errors = sum(call.status not in EXECUTABLE for call in standing)
     usage = _usage(output.extra.get("usage"))
     is_truncated = output.metadata.truncated
     ended_ms = place.started_ms if output.ts is None else int(output.ts)

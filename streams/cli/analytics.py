@@ -6,7 +6,7 @@ import signal
 import sys
 import urllib.error
 import urllib.request
-from contextlib import AsyncExitStack, closing
+from contextlib import closing
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Annotated
@@ -16,11 +16,11 @@ import typer
 from schemas.jsonvalue import JsonObject
 from streams.cli.show import show
 from streams.migrations import MigrationError
-from streams.pattern_registry import opened
 from streams.settings import ConfigError, ServerAwayError, Settings, load
 from streams.store import QueryError, Reader
 from streams.trajectories_to_clickhouse import Sink
-from streams.web.app import PAGE_FILE, start_web
+from streams.web.app import PAGE_FILE
+from streams.web.serve import serving
 
 ANSWER_S_MAX = 120
 DSN_DEFAULT = next(str(field.default) for field in fields(Settings) if field.name == "clickhouse_dsn")
@@ -108,19 +108,9 @@ async def _serve(settings: Settings) -> None:
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    with closing(Sink(store_dsn(settings))) as sink:
-        sink.migrate()
-    with closing(Reader(store_dsn(settings))) as reader:
-        async with AsyncExitStack() as stack:
-            try:
-                registry = await stack.enter_async_context(opened(settings.redis_url, settings.topic_prefix))
-                await registry.snapshot()
-            except ServerAwayError:  # the page shows all the same; decisions about patterns need the registry
-                registry = None
-            page = await start_web(reader, settings, registry)
-            print(f"the page is at {page.url}", flush=True)
-            await stop.wait()
-            await page.close()
+    async with serving(replace(settings, clickhouse_dsn=store_dsn(settings))) as page:
+        print(f"the page is at {page.url}", flush=True)
+        await stop.wait()
 
 
 def _asked(settings: Settings, text: str) -> tuple[list[str], list[JsonObject]]:

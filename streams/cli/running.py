@@ -9,6 +9,7 @@ from streams import running
 from streams.embedded import Engines, engines
 from streams.settings import ServerAwayError, Settings, load, shown
 from streams.topics import apply
+from streams.web.serve import serving
 from streams.worker import pause
 
 CHECK_S = 1.0
@@ -27,7 +28,7 @@ def run_stages(
 
 
 def up() -> None:
-    """Run everything on embedded engines, until Ctrl-C: broker, registry, all stages, sink and learner."""
+    """Run everything on embedded engines, until Ctrl-C: broker, registry, all stages, sink, learner and the page."""
     with engines(load()) as started:
         for name, value in shown(started.settings).items():
             if name in {"kafka_bootstrap", "redis_url", "clickhouse_dsn", "data_dir"}:
@@ -48,10 +49,12 @@ async def _up(started: Engines) -> None:
     settings = started.settings
     prepared = running.prepare(settings, ["segment", "reason", "tool", "clean", "sink", "learn"])
     await apply(settings, prepared.topology)
-    print("running; Ctrl-C ends it", flush=True)
-    watching = asyncio.create_task(_watch(started, stop))
-    await running.run(settings, prepared, stop)
-    await watching
+    async with serving(settings) as page:
+        print(f"{'page':16} {page.url}")
+        print("running; Ctrl-C ends it", flush=True)
+        watching = asyncio.create_task(_watch(started, stop))
+        await running.run(settings, prepared, stop)
+        await watching
 
 
 async def _watch(started: Engines, stop: asyncio.Event) -> None:

@@ -1,6 +1,7 @@
 """`export`, `tail`, `forget`: take trajectories along, watch them, delete them."""
 
 import asyncio
+import getpass
 import gzip
 import shutil
 import sys
@@ -19,6 +20,9 @@ from rich.console import Console
 from schemas.jsonvalue import JsonObject
 from schemas.wire import encode
 from streams import export as exports
+from streams.access_log import Access, AccessLog
+from streams.audit import load_masters
+from streams.audit_topics import erase_keys
 from streams.cli.analytics import from_page, running_page, store_dsn
 from streams.export import Choice, Tally
 from streams.forget import BY, Forgotten
@@ -27,6 +31,7 @@ from streams.settings import ConfigError, Settings, load
 from streams.store import EXPORT_S_MAX, QueryError, Reader
 from streams.tail import Wanted, line_of
 from streams.tail import steps as following
+from streams.topics import load_topology
 from streams.training import FORMS
 
 UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
@@ -112,11 +117,13 @@ def forget(
         if dsn.startswith("chdb:") and (page := running_page(settings)):
             body = {"by": by, "name": name, "dry_run": dry_run}
             if answer := from_page(page, "/api/forget", body):
-                return _say(answer["streams"], answer["rows"], answer["is_off_disk"], dry_run=dry_run)
-        done: Forgotten = forget_in_store(dsn, by, name, dry_run=dry_run)
+                done = Forgotten(tuple(answer["streams"]), answer["rows"], is_off_disk=answer["is_off_disk"])
+                settings = replace(settings, kafka_bootstrap=page.get("kafka_bootstrap") or settings.kafka_bootstrap)
+                return _say(done, 0 if dry_run else _erase_originals(settings, done), dry_run=dry_run)
+        done = forget_in_store(dsn, by, name, dry_run=dry_run)
     except QueryError as error:
         raise ConfigError(f"forget: {error}") from None
-    return _say(len(done.stream_ids), done.rows, done.is_off_disk, dry_run=dry_run)
+    return _say(done, 0 if dry_run else _erase_originals(settings, done), dry_run=dry_run)
 
 
 def register(app: typer.Typer) -> None:
@@ -125,12 +132,32 @@ def register(app: typer.Typer) -> None:
         app.command()(command)
 
 
-def _say(streams: int, rows: dict[str, int], is_off_disk: bool, *, dry_run: bool) -> int:
-    counts = ", ".join(f"{count} {table}" for table, count in rows.items() if count) or "no rows"
-    print(f"{'would forget' if dry_run else 'forgot'} {streams} streams: {counts}")
-    if not dry_run and any(rows.values()) and not is_off_disk:
+def _say(done: Forgotten, keys: int, *, dry_run: bool) -> int:
+    counts = ", ".join(f"{count} {table}" for table, count in done.rows.items() if count) or "no rows"
+    print(
+        f"{'would forget' if dry_run else 'forgot'} {len(done.stream_ids)} streams: {counts}; {keys} keys of originals"
+    )
+    if not dry_run and any(done.rows.values()) and not done.is_off_disk:
         print("old parts are still on disk; ClickHouse removes them within ten minutes", file=sys.stderr)
-    return 0 if any(rows.values()) else 1
+    return 0 if any(done.rows.values()) or keys else 1
+
+
+def _erase_originals(settings: Settings, done: Forgotten) -> int:
+    """Erase the data keys of the audit log's originals: without its key a sealed original can't be read by anybody."""
+    masters = load_masters(settings.audit_keys)
+    if masters is None:
+        return 0
+    log, topology, who = (
+        AccessLog(Path(settings.data_dir) / "audit", masters),
+        load_topology(settings),
+        getpass.getuser(),
+    )
+    erased = 0
+    for stream_id in done.stream_ids:
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        log.append(Access(ts=now, who=who, action="shred", stream_id=stream_id, reason="forget"))
+        erased += asyncio.run(erase_keys(settings, topology, stream_id))
+    return erased
 
 
 def _write(reader: Reader, choice: Choice, form: str, out: str, tally: Tally) -> None:

@@ -81,7 +81,7 @@ CREATE TABLE IF NOT EXISTS streams (
   finish_reason LowCardinality(String) COMMENT 'Why the model server stopped, when it said so.',
   steps         UInt32 COMMENT 'Segments; of an open stream, steps seen so far.',
   calls         UInt32 COMMENT 'Tool calls.',
-  errors        UInt32 COMMENT 'Calls that can''t be executed.',
+  errors        UInt32 COMMENT 'Calls that can''t be executed and that no later call replaced.',
   repairs       UInt32 COMMENT 'Repairs of markup and calls.',
   failures      UInt32 COMMENT 'Failures recorded, repairs included.',
   pii           Map(LowCardinality(String), UInt32) COMMENT 'Placeholders by PII type.',

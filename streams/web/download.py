@@ -63,7 +63,7 @@ async def forget_api(request: web.Request) -> web.Response:
         raise QueryError('The body must be {"by": "stream|run|session", "name": …}.')
     dsn = request.app[READER].dsn
     done = await asyncio.to_thread(forget, dsn, asked["by"], asked["name"], dry_run=bool(asked.get("dry_run")))
-    return web.json_response({"streams": len(done.stream_ids), "rows": done.rows, "is_off_disk": done.is_off_disk})
+    return web.json_response({"streams": list(done.stream_ids), "rows": done.rows, "is_off_disk": done.is_off_disk})
 
 
 ROUTES = (

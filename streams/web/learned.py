@@ -1,5 +1,6 @@
 """Failures by signature and the registry's patterns → their pages, and the decisions that a person may take."""
 
+import asyncio
 import time
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -9,12 +10,13 @@ from aiohttp import web
 
 from processors.snapshot import Snapshot, key_of
 from schemas.jsonvalue import Json, JsonObject
-from schemas.pattern import Evidence, Pattern, PatternState
+from schemas.pattern import Evidence, Pattern, PatternKind, PatternState
 from streams.panel import parameters
 from streams.registry_changes import StaleChangeError, edit, following
 from streams.store import QueryError, Reader
 from streams.web.filters import Filter, filter_of
 from streams.web.state import REGISTRY, ask, render
+from streams.web.trial import tried
 
 SAMPLES_MAX = 30
 SIGNATURES_MAX = 100
@@ -97,6 +99,23 @@ async def pattern_page(request: web.Request) -> web.Response:
     )
 
 
+async def dry_run(request: web.Request) -> web.Response:
+    """What an entry would make of its samples; nothing is changed."""
+    name = request.match_info["pattern"]
+    snapshot = await request.app[REGISTRY].snapshot() if REGISTRY in request.app else Snapshot()
+    entry = next((entry for entry in snapshot.entries.values() if entry.id == name), None)
+    if entry is None:
+        rows = await _records(request, f"SELECT * FROM ({_NEWEST}) WHERE pattern_id = {{id:String}}", {"id": name})
+        if not rows:
+            raise web.HTTPNotFound(reason="There is no such pattern.")
+        entry = _pattern(rows[0])
+    try:
+        trials = await asyncio.to_thread(tried, entry, snapshot)
+    except ValueError as error:  # a definition that the catalogue refuses can't be tried
+        raise QueryError(f"The definition is refused: {str(error)[:500]}") from None
+    return await render(request, "_trial.html", trials=trials, good=sum(trial.is_as_wanted for trial in trials))
+
+
 async def decide(request: web.Request) -> web.Response:
     """Approve, reject or retire an entry: one change of the registry, with who and when as evidence."""
     name, decision = request.match_info["pattern"], request.match_info["decision"]
@@ -120,6 +139,18 @@ async def decide(request: web.Request) -> web.Response:
     return await render(request, "decided.html", decision=decision, keys=keys, version=changed[0].registry_version)
 
 
+def _pattern(row: JsonObject) -> Pattern:
+    return Pattern(
+        id=row["pattern_id"],
+        version=row["version"],
+        kind=PatternKind(row["kind"]),
+        definition=_json(row["definition"]),
+        state=PatternState(row["state"]),
+        positives=tuple(row["positives"]),
+        negatives=tuple(row["negatives"]),
+    )
+
+
 def _decided(entry: Pattern, decision: str) -> Pattern:
     now_ms = time.time() * 1000
     evidence = Evidence(step=f"{decision} by a person", data={"on": "page", "was": str(entry.state)}, ts=now_ms)
@@ -130,6 +161,9 @@ _LATEST = """SELECT pattern_id AS id, argMax(state, (registry_version, version))
   max(version) AS newest, argMax(priority, registry_version) AS priority, max(changed_at) AS changed,
   min(changed_at) AS first_seen, argMax(evidence, registry_version) AS evidence_text,
   argMax(counters, registry_version) AS counters FROM patterns FINAL GROUP BY pattern_id"""
+
+
+_NEWEST = "SELECT * FROM patterns FINAL ORDER BY registry_version DESC, version DESC LIMIT 1 BY pattern_id"
 
 
 def _given(chosen: Filter) -> JsonObject:
@@ -150,5 +184,6 @@ ROUTES = (
     web.get("/failures/signature", signature_page),
     web.get("/patterns", pattern_list),
     web.get("/patterns/{pattern:[^/]+}", pattern_page),
+    web.get("/patterns/{pattern:[^/]+}/trial", dry_run),
     web.post("/patterns/{pattern:[^/]+}/{decision:[^/]+}", decide),
 )

@@ -49,7 +49,7 @@ async def _follow(request: web.Request, response: web.StreamResponse) -> None:
         found, moved = await ask(request, runs.runs_since, chosen, mark, datetime.now(UTC))
         quiet_s = 0.0 if found else quiet_s + LOOK_S
         if found:
-            html = template.render(runs=found, f=chosen)
+            html = template.render(runs=found, f=chosen, now=datetime.now(UTC))
             await response.write(b"event: runs\ndata: " + json.dumps({"html": html}).encode() + b"\n\n")
         elif quiet_s >= BEAT_S:
             quiet_s = 0.0

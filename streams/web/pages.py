@@ -51,6 +51,9 @@ async def run_page(request: web.Request) -> web.Response:
     streams, steps = await asyncio.gather(
         ask(request, runs.streams_of, run["run_id"]), ask(request, runs.steps_of, run, offset, limit + 1)
     )
+    for stream in streams:
+        if stream["state"] == "open":
+            stream["ended_at"] = datetime.now(UTC)
     has_more = len(steps) > limit
     steps = steps[:limit]
     context: JsonObject = {"run": run, "streams": streams, "steps": steps, "tab": tab, "tabs": TABS, "offset": offset}

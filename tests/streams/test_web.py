@@ -14,7 +14,7 @@ import pytest
 from aiohttp import ClientSession, CookieJar
 
 from schemas.output import Output
-from schemas.pattern import Pattern, PatternState
+from schemas.pattern import Pattern, PatternKind, PatternState
 from schemas.token import Meta
 from schemas.trajectory import Step
 from streams.registry_file import FileRegistry
@@ -263,6 +263,32 @@ def test_a_pattern_is_approved_from_the_page(stored: tuple[Sink, str], tmp_path:
         assert (entry.state, entry.evidence[-1].step) == (PatternState.ACTIVE, "approve by a person")
         async with session.post(f"{url}/patterns/{waiting.id}/approve") as answer:
             assert answer.status == 404
+
+    over_http(stored[1], check, registry=registry)
+
+
+FORMAT = {
+    "id": "act", "models": ["made-up"], "source": "a test", "counter_examples": ["Plain text."],
+    "calls": [{"open": ["<|act|>"], "close": ["<|end_act|>"], "body": "json_object"}],
+    "examples": [{"text": '<|act|>{"name": "search", "arguments": {"q": "x"}}<|end_act|>',
+                  "calls": [{"name": "search", "arguments": {"q": "x"}}]}],
+}  # fmt: skip
+
+
+def test_a_dry_run_shows_what_a_candidate_would_do(stored: tuple[Sink, str], tmp_path: Path) -> None:
+    registry = FileRegistry(tmp_path / "registry.jsonl")
+    good = Pattern(
+        id="act", version=1, kind=PatternKind.FORMAT, definition=FORMAT, state=PatternState.CANDIDATE,
+        positives=(FORMAT["examples"][0]["text"], "no markers: nothing to mend"), negatives=("Plain text.",),
+    )  # fmt: skip
+
+    async def check(session: ClientSession, url: str) -> None:
+        await registry.publish([good])
+        body = await text_of(session, f"{url}/patterns/act/trial")
+        assert "<b>2 of 3</b> samples come out as wanted" in body
+        assert next(iter((await registry.snapshot()).entries.values())).state == PatternState.CANDIDATE
+        assert "The definition is refused" in await text_of(session, f"{url}/patterns/fmt-act/trial", 400)
+        await text_of(session, f"{url}/patterns/none/trial", 404)
 
     over_http(stored[1], check, registry=registry)
 

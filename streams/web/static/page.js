@@ -12,6 +12,7 @@ const COLOURS = ["tool_call", "state", "tool_result", "reasoning", "failure", "r
 const number = (value, unit) => {
   if (value === null || value === undefined) return "–";
   if (unit === "percent") return `${(value * 100).toFixed(1)} %`;
+  if (unit === "ms" && Math.abs(value) >= 10000) return value >= 120000 ? `${Number((value / 60000).toPrecision(3))} min` : `${Number((value / 1000).toPrecision(3))} s`;
   const text = Math.abs(value) >= 1000 || Number.isInteger(value) ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(3)));
   return unit ? `${text} ${unit}` : text;
 };
@@ -221,6 +222,7 @@ if (sql) {
 
 // ---- chosen step
 document.addEventListener("click", (event) => {
+  if (event.target.closest?.("[data-close]")) { leave(); return; }
   const row = event.target.closest?.("[data-pane]")?.closest(".row");
   if (row) { $$(".row.chosen").forEach((other) => other.classList.remove("chosen")); row.classList.add("chosen"); }
 });
