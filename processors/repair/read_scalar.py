@@ -48,8 +48,22 @@ def _string(source: Source, at: int, spec: Spec) -> tuple[Node, int]:
             kept = body[: _COMMA_BEFORE.search(body, max(0, len(body) - BEFORE_KEY_MAX)).start()]  # type: ignore[union-attr]
             return decode(_without_curly(kept)), end
         if source.ends_at(place):
+            inner = _lost_opening(source, start, end, quote)
+            if inner:
+                source.codes.add("half_quotes_mended")
+                return decode(text[start:inner]), inner + 1
             return _closed(source, text[start:end], quote, place)
     return _unclosed(source, start, spec)
+
+
+def _lost_opening(source: Source, start: int, end: int, quote: str) -> int:
+    """`"two" three"` in a list: one quote inside, behind a word, ended an item whose follower lost its opening one."""
+    if not isinstance(source.stack[-1].node, Items):
+        return 0
+    inner = source.text.find(quote, start, end)
+    is_one = inner > start and source.text.find(quote, inner + 1, end) < 0
+    is_mark = is_one and (source.text[inner - 1] in "\\ " or source.text[inner - 1].isdigit())
+    return inner if is_one and not is_mark and source.text[inner + 1 : inner + 2] == " " else 0
 
 
 def _without_curly(body: str) -> str:
