@@ -19,6 +19,7 @@ from processors.knowledge import Knowledge
 from processors.mend import filled, gap_questions, output_again, questions
 from schemas.failure import FailureCode
 from schemas.output import Output
+from schemas.reasoning import Gap, Node
 from schemas.segment import Closed, Delta
 from schemas.trajectory import Step
 from schemas.wire import Event, UndecodableError, decode
@@ -129,6 +130,8 @@ class MendWorker:
         """What comes of a stream after asking; nothing if nothing could be mended."""
         known = self._known()
         asked = questions(events, known)
+        if not asked and not any(isinstance(event, Node) for event in events):
+            return []
         answers = await asyncio.gather(*(self._repairer.mend(one.call, one.schema, one.conversation) for one in asked))
         mended = {call.id: call for call in answers if call.strategy == "llm"}
         out = list(output_again(events, mended, known))
@@ -136,10 +139,10 @@ class MendWorker:
         return again if mended or again != out else []
 
     async def _filled(self, output: Output) -> Output:
-        answers: dict[int, str] = {}
-        for place, messages in gap_questions(output):
+        answers: list[tuple[Gap, str]] = []
+        for gap, asked in gap_questions(output):
             try:
-                answers[place] = await self._client.ask(messages)
+                answers.append((gap, await self._client.ask([{"role": "user", "content": asked}])))
             except LlmError:  # the gap stays; the client's breaker and budget bound how often that is tried
                 break
         return filled(output, answers) if answers else output

@@ -70,17 +70,14 @@ def node(order, text) -> Node:
     )  # fmt: skip
 
 
-def test_a_gap_between_nodes_is_asked_about_and_filled_with_a_node_that_says_so() -> None:
-    first, second = (node(0, "First the weather."), node(1, "Book the flight."))
-    gap = Gap(between=(first.id, second.id), similarity=0.0)
-    reasoning = Reasoning(nodes=(first, second), gaps=(gap, Gap(between=("x", "y"), similarity=0.0)))
-    gapped = Output(stream_id="s", reasoning=reasoning)
-    ((place, messages),) = gap_questions(gapped)
-    assert place == 1
-    assert "First the weather." in messages[1]["content"]
-    nodes = filled(gapped, {1: "  The weather is good; call 13800138000. "}).reasoning.nodes
-    assert [node.auto_filled for node in nodes] == [False, True, False]
-    assert nodes[1].text == "The weather is good; call [PHONE_REDACTED]."
-    assert nodes[1].confidence <= 0.5
-    assert (nodes[1].based_on, nodes[1].led_to) == ((first.id,), (second.id,))
-    assert filled(gapped, {1: "  "}).reasoning.nodes == (first, second)
+def test_a_gap_is_asked_about_and_filled_with_a_marked_and_clean_node() -> None:
+    nodes = (node(0, "First the weather."), node(1, "Book the flight."))
+    gaps = (Gap(between=("rn_0", "rn_1"), similarity=0.0), Gap(between=("rn_7", "rn_8"), similarity=0.0))
+    gapped = Output(stream_id="s", reasoning=Reasoning(nodes=nodes, gaps=gaps))
+    (first, asked), (second, _) = gap_questions(gapped)
+    assert "First the weather." in asked
+    out = filled(gapped, [(first, "The weather is good; call 13800138000."), (second, "x")]).reasoning
+    assert [one.auto_filled for one in out.nodes] == [False, True, False]
+    assert out.nodes[1].text == "The weather is good; call [PHONE_REDACTED]."
+    assert out.gaps == (second,)
+    assert filled(gapped, [(first, "NONE")]) == gapped
