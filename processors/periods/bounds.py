@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
+from processors.periods.clocks import alone
 from processors.periods.found import Found, Made, less_sure
 from processors.periods.lexicon import has_cue
 from processors.periods.ranges import day_part, edge_as_day
@@ -14,7 +15,9 @@ from processors.periods.spans import DAY
 def since(found: Found) -> Made:
     """Since X, 自 X 以来: from its first day to today."""
     value, context = edge_as_day(found.values()[0]), found.context
-    if value.grain in ("clock", "vague", "edge", "dom"):
+    if value.grain == "clock":
+        value = alone(value, context)
+    if value.grain in ("vague", "edge", "dom"):
         return None
     if not value.spans:
         return _since_yearless(value, context)

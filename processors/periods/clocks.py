@@ -43,6 +43,11 @@ def clock(found: Found) -> Made:
     return _on(found, value) if found.values() else value
 
 
+def noon_clock(_: Found) -> Made:
+    """Noon, 正午."""
+    return Value(grain="clock", mark=12 * HOUR)
+
+
 def hour_in(part: str, hour: int) -> int | None:
     """A twelve-hour clock's hour within a part of the day; None if that is disputed."""
     if part in ("dawn", "morning"):
@@ -157,65 +162,6 @@ def moment_of(day: date, seconds: int, zone: tzinfo | None) -> datetime:
     return datetime.combine(day, time(), zone) + timedelta(seconds=seconds)
 
 
-def clock_span(found: Found) -> Made:
-    """From 6pm to 7pm tomorrow, 明天下午两点到四点: the later time is in the same half of the day where it can be."""
-    values = found.values()
-    if has_cue("move", found.context.text) and not found.has("from", "between"):
-        return None
-    clocks = [one for one in values if one.grain == "clock"]
-    day = next((one for one in values if one.grain == "day"), None)
-    moment = next((one for one in values if one.grain == "moment"), None)
-    context = found.context
-    if len(clocks) < 2 and found.has("n", "one"):
-        number = named_time(found)
-        if number is None:
-            return None
-        clocks = [number, *clocks] if found.args.get("number_first") else [*clocks, number]
-    if moment is not None and clocks:
-        return _from_moment(moment, clocks[-1], context)
-    if len(clocks) != 2:
-        return None
-    first, last = _settled_pair(clocks[0], clocks[1])
-    base = day or Value(grain="day", spans=((context.today, context.today),), sure=Sure.RELATIVE)
-    starts, ends = at_time(base, first, context), at_time(base, last, context)
-    spans = tuple((a[0], b[1]) for a, b in zip(starts.spans, ends.spans, strict=False) if a[0] and b[1] and a[0] < b[1])
-    doubt = starts.doubt or ends.doubt
-    if not spans:
-        return None
-    return Value(grain="span", spans=spans, doubt=doubt, sure=less_sure(starts.sure, ends.sure))
-
-
-def _settled_pair(first: Value, last: Value) -> tuple[Value, Value]:
-    """2 to 4pm, 下午两点到四点: one that is settled settles the other, if the order then fits."""
-    a, b = first.mark, last.mark
-    if not isinstance(a, int) or not isinstance(b, int):
-        return first, last
-    half = 12 * HOUR
-    if first.doubt == AM_OR_PM and not last.doubt:
-        for start in (a % half + half, a % half) if b > half else (a % half,):
-            if start < b:
-                return Value(grain="clock", mark=start), last
-    if last.doubt == AM_OR_PM and not first.doubt:
-        for end in (b % half, b % half + half):
-            if end > a:
-                return first, Value(grain="clock", mark=end)
-    return first, last
-
-
-def _from_moment(moment: Value, last: Value, context: Context) -> Made:
-    start = moment.start
-    if moment.doubt or not isinstance(start, datetime):
-        spans = moment.spans
-        return Value(grain="span", spans=spans, doubt=moment.doubt or "when", sure=moment.sure) if spans else None
-    seconds = start.hour * HOUR + start.minute * 60
-    _, last = _settled_pair(Value(grain="clock", mark=seconds), last)
-    day = Value(grain="day", spans=((start.date(), start.date()),))
-    end = at_time(day, last, context, start.tzinfo)
-    if end.doubt or end.start is None or end.start <= start:
-        return None
-    return Value(grain="span", spans=((start, end.start),), sure=moment.sure, assumptions=moment.assumptions)
-
-
 def day_and_clock(found: Found) -> Made:
     """明天晚上 8:30, 2024年8月22日 07:30."""
     return part_of_clock(found) if found.has("daypart") else on_day(found)
@@ -245,23 +191,12 @@ def distant(found: Found) -> Made:
     count = found.number("n", "one", "a")
     seconds = count * UNITS[found.word("hunit")]
     if found.has("half", "ban"):
-        seconds = UNITS[found.word("hunit")] // 2
+        half = UNITS[found.word("hunit")] // 2
+        seconds = seconds + half if found.has("and", "ge") else half
     if not 1 <= count <= COUNT_MAX:
         return None
     moment = found.context.now.replace(microsecond=0) + timedelta(seconds=found.int_arg("direction", -1) * seconds)
     return Value(grain="moment", spans=((moment, moment),), sure=Sure.RELATIVE)
-
-
-def roll(found: Found) -> Made:
-    """The last 24 hours, 最近6小时: a window that ends now; the next ones begin now."""
-    count = found.number("n", "one", "a")
-    if not 1 <= count <= COUNT_MAX:
-        return None
-    half = 2 if found.has("ban") else 1
-    now = found.context.now.replace(microsecond=0)
-    length = timedelta(seconds=count * UNITS[found.word("hunit")] // half)
-    span = (now - length, now) if found.int_arg("direction", -1) < 0 else (now, now + length)
-    return Value(grain="span", spans=(span,), sure=Sure.RELATIVE)
 
 
 def part_of_day(found: Found) -> Made:

@@ -23,6 +23,12 @@ def decade(found: Found) -> Made:
     return Value(grain="span", spans=((date(first, 1, 1), date(first + 9, 12, 31)),), doubt=doubt)
 
 
+def decade_by_name(found: Found) -> Made:
+    """The nineties."""
+    first = found.number("decadename")
+    return Value(grain="span", spans=((date(first, 1, 1), date(first + 9, 12, 31)),))
+
+
 def century_span(found: Found) -> Made:
     """二十世纪: as a whole, without a first day that all agree on."""
     first = found.number("century")

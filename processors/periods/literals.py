@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import date, datetime
 from typing import NamedTuple
 
-from processors.periods.reading import Context, Span, Value, read_lenient_moment
-from processors.periods.spans import iso_week, months_span
+from processors.periods.reading import Context, Span, Sure, Value, read_lenient_moment
+from processors.periods.spans import iso_week, month_end, months_span
 
 _DIGITS = {letter: value for value, letter in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
 _WEEKDAYS = "一二三四五六日1234567"
@@ -52,6 +53,8 @@ def literal(name: str, text: str, start: int, context: Context) -> Token | None:
     if name == "fy":
         years = [century(int(year)) for year in re.findall(r"\d+", text)]
         return Token("fy", start, end, years[-1])
+    if name == "cy":
+        return Token("y4", start, end, int(text[-4:]))
     value = _date(name, text, context)
     return None if value is None else Token(kind_of(value), start, end, value, (f"literal.{name}",))
 
@@ -96,7 +99,7 @@ def _date(name: str, text: str, context: Context) -> Value | None:
         parts = numbers if name == "ymd" else [int(text[:4]), int(text[4:6]), int(text[6:])]
         return _day(*parts)
     if name == "dmy":
-        return _day_in_some_order(numbers, context)
+        return _day_in_some_order(text, numbers, context)
     if name == "isoweek":
         return _span("week", numbers, iso_week)
     if name == "clock":
@@ -104,6 +107,12 @@ def _date(name: str, text: str, context: Context) -> Value | None:
     if name in ("ym", "my"):
         year, month = numbers if name == "ym" else reversed(numbers)
         return Value(grain="month", spans=(months_span(year, month, 1),))
+    if name == "md":
+        return _month_day(numbers)
+    if name == "splityear":
+        first, last = numbers
+        spans: tuple[Span, ...] = (months_span(first, 7, 12), (date(first, 1, 1), date(first + 1, 12, 31)))
+        return Value(grain="vague", spans=spans, doubt="split year") if last == (first + 1) % 100 else None
     if name == "decade":
         first = numbers[0] if numbers[0] >= 100 else 1900 + numbers[0]
         sure = "" if numbers[0] >= 100 or numbers[0] >= 30 else "which century"
@@ -135,6 +144,14 @@ def _moment(moment: datetime, context: Context) -> Value:
     return Value(grain="moment", spans=((aware, aware),))
 
 
+def _month_day(numbers: list[int]) -> Value | None:
+    """The 03.15 of 2026.03.01~03.15: a day whose year stands before it."""
+    month, day = numbers
+    if not (1 <= month <= 12 and 1 <= day <= month_end(date(2001, month, 1)).day):
+        return None
+    return Value(grain="day", at=lambda year: ((date(year, month, day), date(year, month, day)),))
+
+
 def _day(year: int, month: int, day: int) -> Value:
     try:
         found = date(year, month, day)
@@ -154,13 +171,16 @@ def _span(grain: str, numbers: list[int], make: Callable[..., Span]) -> Value:
         return Value(grain=grain, doubt="impossible")
 
 
-def _day_in_some_order(numbers: list[int], context: Context) -> Value:
+def _day_in_some_order(text: str, numbers: list[int], context: Context) -> Value:
     first, second, year = numbers[0], numbers[1], century(numbers[2])
     month_first, day_first = _day(year, first, second), _day(year, second, first)
     if month_first.doubt or day_first.doubt or first == second:
-        return day_first if month_first.doubt else month_first
+        order = "" if first == second else "dmy" if month_first.doubt else "mdy"
+        return replace(day_first if month_first.doubt else month_first, mark=order)
     if context.policy.date_order:
         return day_first if context.policy.date_order == "dmy" else month_first
+    if "." in text:
+        return replace(day_first, sure=Sure.ASSUMED, assumptions=("dots: the day first",))
     return Value(grain="day", spans=month_first.spans + day_first.spans, doubt="day/month order")
 
 

@@ -2,7 +2,19 @@
 
 from collections.abc import Callable, Mapping
 
-from processors.periods import absolute, bounds, clocks, eras, festivals, parts, ranges, relative, weekdays, windows
+from processors.periods import (
+    absolute,
+    bounds,
+    clocks,
+    eras,
+    festivals,
+    hours,
+    parts,
+    ranges,
+    relative,
+    weekdays,
+    windows,
+)
 from processors.periods.found import Found, Made, Skip
 
 
@@ -37,6 +49,7 @@ OPERATIONS: Mapping[str, Callable[[Found], Made]] = {
     "week_number": absolute.week_number,
     "week_of": absolute.week_of,
     "decade": eras.decade,
+    "decade_by_name": eras.decade_by_name,
     "century": eras.century_span,
     "season": eras.season,
     "fiscal_year": eras.fiscal_year,
@@ -49,6 +62,7 @@ OPERATIONS: Mapping[str, Callable[[Found], Made]] = {
     "past_unit": windows.past_unit,
     "roll_half": windows.roll_half,
     "ahead": windows.ahead,
+    "ahead_half_month": windows.ahead_half_month,
     "full": windows.full,
     "distant": relative.distant,
     "from_day": relative.from_day,
@@ -69,12 +83,13 @@ OPERATIONS: Mapping[str, Callable[[Found], Made]] = {
     "edge": parts.edge,
     "the_unit": parts.the_unit,
     "clock": clocks.clock,
+    "noon_clock": clocks.noon_clock,
     "part_of_clock": clocks.part_of_clock,
     "relative_evening": clocks.relative_evening,
     "on_day": clocks.on_day,
-    "clock_span": clocks.clock_span,
+    "clock_span": hours.clock_span,
     "hours_from_now": clocks.distant,
-    "roll_hours": clocks.roll,
+    "roll_hours": hours.roll,
     "part_of_day": clocks.part_of_day,
     "span": ranges.span,
     "days_in_month": ranges.days_in_month,

@@ -31,10 +31,9 @@ def edge_as_day(value: Value) -> Value:
 def span(found: Found) -> Made:
     """From A to B, A 到 B, between A and B; what one end leaves out is taken from the other."""
     values = found.values()
-    text = found.context.text
-    if len(values) != 2 or (found.args.get("not_compared") and (has_cue("compare", text) or has_cue("move", text))):
+    if len(values) != 2 or _is_list(found):
         return None
-    first, last = edge_as_day(values[0]), edge_as_day(values[1])
+    first, last = _same_order(edge_as_day(values[0]), edge_as_day(values[1]))
     if {first.grain, last.grain} & {"clock", "vague", "edge"}:
         return None
     if (first.grain == "moment") != (last.grain == "moment"):
@@ -60,6 +59,25 @@ def span(found: Found) -> Made:
         sure=less_sure(first.sure, last.sure),
         assumptions=tuple(dict.fromkeys(first.assumptions + last.assumptions)),
     )
+
+
+def _is_list(found: Found) -> bool:
+    """Compare A to B, move A to B: two periods, not a span."""
+    if found.has("from", "between", "starting", "since"):
+        return False
+    text = found.context.text
+    joints = {text[token.start : token.end] for token in found.tokens if token.kind == "to"}
+    return ("to" in joints and has_cue("compare", text)) or (bool(joints) and has_cue("move", text))
+
+
+def _same_order(first: Value, last: Value) -> tuple[Value, Value]:
+    """From 02/03/2026 to 28/03/2026: the end that is clear says in which order the other one is written."""
+    for clear, unclear in ((first, last), (last, first)):
+        if unclear.doubt == "day/month order" and clear.mark in ("mdy", "dmy") and len(unclear.spans) == 2:
+            span_of_order = unclear.spans[clear.mark == "dmy"]
+            settled = replace(unclear, spans=(span_of_order,), doubt="")
+            return (settled, last) if unclear is first else (first, settled)
+    return first, last
 
 
 def _precedes(first: Point, last: Point) -> bool:

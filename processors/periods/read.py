@@ -13,6 +13,7 @@ from itertools import pairwise
 from processors.limits import LIMITS
 from processors.periods.clocks import alone
 from processors.periods.found import Part
+from processors.periods.guard import guarded
 from processors.periods.lexicon import has_cue
 from processors.periods.literals import Token
 from processors.periods.parts import edge_readings
@@ -32,18 +33,6 @@ from processors.periods.reduce import reduced
 from processors.periods.spans import same_span_earlier
 from processors.periods.tokens import normalise, tokens_of
 
-GUARD_CHARS = {True: 22, False: 8}
-"""How near unread time words may stand to a period: characters of Latin text, of Chinese text."""
-GUARDS = frozenset({
-    "unit", "hunit", "mon", "wd", "weekend", "business", "season", "rel", "ytd", "tonight", "lastnight", "samep",
-    "samepu", "fest", "vfest", "Part", "fullunit", "decadeword", "beforelast", "afternext", "ago", "hence",
-    "thistime", "eod", "fiscal", "q", "h", "fy", "since", "noon", "midnight", "ttm", "century", "yearago", "rest",
-    "half", "zhou", "tian", "geyue", "nian", "niandu", "yue", "ji", "bannian", "banyue", "several", "dayrel",
-    "eveningrel", "morningrel", "yearrel", "lastunit", "last2unit", "last3unit", "thisunit", "nextunit",
-    "next2unit", "next3unit", "halfyear", "halfmonth", "xun", "unitedge", "edgeday", "wdn", "sofar", "yilai",
-    "zhiqian", "zhihou", "holiday", "workday", "weizhi", "asof",
-})  # fmt: skip
-"""Classes that are time words by themselves: left unread beside a period, they may change it."""
 LIST_LINKS = frozenset({"and", "versus", "comma", "the", "poss"})
 """What may stand between two periods of one list."""
 LINKS = LIST_LINKS | {"to", "dash", "from", "between"}
@@ -69,10 +58,10 @@ def read_periods(
     tokens = reduced(tokens_of(text, context), context)
     tokens = [token for place, token in enumerate(tokens) if not _is_stray_day(tokens, place, context)]
     if not any(isinstance(token.held, Value) for token in tokens):
-        return Reading(kind="none")
+        return Reading(kind="unread" if any(isinstance(token.held, Part) for token in tokens) else "none")
     found = _with_neighbours(tokens)
     items = tuple(_item(token, user, context) for token in found if isinstance(token.held, Value))[:ITEMS_MAX]
-    items = tuple(_guarded(item, tokens, text, has_now=now is not None) for item in items)
+    items = tuple(guarded(item, tokens, text, has_now=now is not None) for item in items)
     return _verdict(items, tokens, text)
 
 
@@ -88,7 +77,7 @@ def _with_neighbours(tokens: Sequence[Token]) -> list[Token]:
     """Tokens whose values took what they lacked from others: a year from a list, the period of a comparison."""
     found = list(tokens)
     places = [place for place, token in enumerate(found) if isinstance(token.held, Value)]
-    for here, there in pairwise(places):
+    for here, there in [*reversed([*pairwise(places)]), *pairwise(places)]:
         if all(token.kind in LINKS for token in found[here + 1 : there]):
             found[here], found[there] = _shared_year(found[here], found[there])
     before: Value | None = None
@@ -196,23 +185,6 @@ def _with_year(value: Value, context: Context) -> Value:
 
 def _is_plan(context: Context) -> bool:
     return has_cue("future", context.text) and not has_cue("past", context.text)
-
-
-def _guarded(item: Item, tokens: Sequence[Token], text: str, *, has_now: bool) -> Item:
-    """The item, unread if time words that no rule read stand close to it, or if it needs a `now` that isn't there."""
-    start, end = item.span
-    if not has_now and item.confidence != Sure.LITERAL:
-        return replace(item, kind="unread", start=None, end=None, why="no `now`", confidence=Sure.UNREAD)
-    if item.kind not in ("date", "range", "datetime"):
-        return item
-    for token in tokens:
-        if token.kind in GUARDS or isinstance(token.held, Part):
-            between = text[token.end : start] if token.end <= start else text[end : token.start]
-            reach = GUARD_CHARS[between.isascii()]
-            if -reach <= token.end - start <= 0 or 0 <= token.start - end <= reach:
-                why = f"unread: {text[token.start : token.end]}"
-                return replace(item, kind="unread", start=None, end=None, why=why, confidence=Sure.UNREAD)
-    return item
 
 
 def _verdict(items: tuple[Item, ...], tokens: Sequence[Token], text: str) -> Reading:

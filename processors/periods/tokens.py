@@ -43,9 +43,11 @@ def _scanner() -> re.Pattern[str]:
     year = r"(?:19|20)\d\d"
     end = r"(?![a-z\d])"
     named = {
-        "mask": r"https?://\S+|www\.\S+|[a-z0-9._+-]{1,64}@[a-z0-9.-]+|`[^`\n]*`|[$€£¥] ?\d[\d,.]*[kmb]?|#[a-z\d]+",
+        "mask": r"\d+(?:\.\d+)?% of \d[\d,.]*|https?://\S+|www\.\S+|[a-z0-9._+-]{1,64}@[a-z0-9.-]+|`[^`\n]*`"
+        r"|[$€£¥] ?\d[\d,.]*[kmb]?|#[a-z\d]+",
         "moment": r"\d{4}-\d\d-\d\dt\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:z|[+-]\d\d:?\d\d)?",
-        "ymd": rf"{year}(?:-\d\d?-|/\d\d?/|\.\d\d?\.)\d\d?(?!\d)(?![.-]\d)",
+        "ymd": rf"{year}(?:-\d\d?-|/\d\d?/|\.\d\d?\.)\d\d?(?!\d)(?!\.\d|-\d\d?(?![\d./]))",
+        "md": r"(?<=[-~–—至到])\d\d?[./]\d\d?(?![\d./])",
         "dmy": rf"\d\d?(?:-\d\d?-|/\d\d?/|\.\d\d?\.){year}(?![\d])|\d\d?/\d\d?/\d\d(?![\d/])",
         "isoweek": rf"{year}-?w\d\d?{end}",
         "yq": rf"(?:{year}|\d\d)[-/ ]?[qh][1-4]{end}",
@@ -56,6 +58,8 @@ def _scanner() -> re.Pattern[str]:
         "my": rf"(?:0?[1-9]|1[0-2])/{year}(?![\d/])",
         "decade": r"(?:(?:19|20)\d0|'?\d0)'?s(?![a-z])",
         "fy": rf"fy ?'?(?:{year}|\d\d)(?:[-/]\d\d(?:\d\d)?)?(?!\d)",
+        "cy": rf"cy ?{year}{end}",
+        "splityear": rf"{year}[-/]\d\d(?!\d)(?![-/.]\d)",
         "clock": r"\d\d?:\d\d(?::\d\d)?(?: ?[ap]\.?m(?![a-z])\.?)?(?![\d:])|\d\d?(?:\.\d\d)? ?[ap]\.?m(?![a-z])\.?",
         "ymd8": rf"{year}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?![\d-])",
         "ordinal": r"\d\d?(?:st|nd|rd|th)(?![a-z])",
@@ -69,7 +73,8 @@ def _scanner() -> re.Pattern[str]:
         "number": rf"\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)+|\d+%|\d{{2,}}(?:-\d{{2,}}){{2,}}|\d{{5,}}[a-z\d-]*"
         rf"|\d+[a-z_][a-z\d_-]*|(?:{year}(?!\d))|\d{{1,4}}",
         "shortyear": r"'\d\d(?![\da-z])",
-        "id": r"[a-z]+[-_]?\d[a-z\d_-]*",
+        "id": r"(?!(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*-|(?:pre|post|mid|early|late)-)"
+        r"[a-z]+[-_]?\d[a-z\d_-]*",
         "word": r"[a-z]+(?:-(?:date|to)(?![a-z])|'(?!s(?![a-z]))[a-z]+)?",
         "eleven": r"十一(?=假期|长假|黄金周|小长假|期间|放假|当天|国庆)",
         "span": r"(?<=\d)\.\.(?=\d)",
@@ -101,10 +106,12 @@ def _scanned(text: str, context: Context) -> Iterator[Token]:
         name, (start, end) = match.lastgroup, match.span()
         if name == "word" or name == "latin" or name == "chinese":  # noqa: PLR1714 - the hot line: no set is built
             entry = words.get(match.group())
-            if entry is not None and entry.kind != "x":
-                yield Token(entry.kind, start, end, entry.value)
-            elif entry is not None and _is_counted(text, start):
+            if entry is None:
+                continue
+            if entry.kind in ("x", "often") and _is_counted(text, start):
                 yield _marked(text[start], start)
+            elif entry.kind != "x":
+                yield Token(entry.kind, start, end, entry.value)
         elif name == "mark":
             yield _marked(match.group(), start)
         elif name == "span":

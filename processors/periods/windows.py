@@ -54,6 +54,14 @@ def roll_half(found: Found) -> Made:
     )
 
 
+def ahead_half_month(found: Found) -> Made:
+    """未来半个月: 15 days."""
+    today = found.context.today
+    return settled(
+        "span", (today + DAY, today + 15 * DAY), (today, today + 14 * DAY), assumption="half a month: 15 days"
+    )
+
+
 def ahead(found: Found) -> Made:
     """The next 5 days, 未来三周: a window from tomorrow on."""
     count, name, today = count_of(found), unit_of(found), found.context.today
