@@ -18,7 +18,7 @@ from schemas.failure import Failure, FailureCode, Stage
 from schemas.output import Output
 from schemas.segment import Closed
 from schemas.token import Token
-from schemas.wire import Event, UndecodableError, decode, decode_token, plain_token
+from schemas.wire import Event, UndecodableError, decode, decode_token, plain_tokens
 from streams.open_stream import NUMBER_HEADER, DeadLetter, OpenStream, Poisoned, Publish, Record, is_torn
 from streams.progress import Finished
 from streams.stage import Chain
@@ -91,17 +91,19 @@ class Partition:
 
     def _take_tokens(self, records: Sequence[Record]) -> None:
         streams, pending, suspects = self._open, self._pending, self._poisoned.once
-        for record in records:
-            plain = plain_token(record.value) if record.value else None
-            stream = streams.get(plain[0]) if plain else None
-            if stream is None or plain is None or plain[1] != stream.next_seq or plain[0] in suspects:
-                self._take_token(record)
-                continue
-            if not stream.texts:
-                pending.append(stream)
-            stream.texts.append(plain[2])
-            stream.next_seq += 1
-            stream.record = record
+        for record, plain in zip(records, plain_tokens([record.value for record in records]), strict=True):
+            if plain is not None:
+                stream_id, seq, text = plain
+                stream = streams.get(stream_id)
+                if stream is not None and seq == stream.next_seq and not (suspects and stream_id in suspects):
+                    texts = stream.texts
+                    if not texts:
+                        pending.append(stream)
+                    texts.append(text)
+                    stream.next_seq = seq + 1
+                    stream.record = record
+                    continue
+            self._take_token(record)
         while pending:
             self._feed_texts(pending.pop())
 
