@@ -13,13 +13,14 @@ import asyncio
 import json
 import os
 import random
-import resource
 import subprocess
 import sys
 import time
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -32,6 +33,7 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer  # noqa: E402
 from processors.snapshot import Snapshot  # noqa: E402
 from schemas.wire import decode_token, encode, plain_tokens  # noqa: E402
 from streams.embedded import engines  # noqa: E402
+from streams.running import warm  # noqa: E402
 from streams.settings import Settings, environment_of, load  # noqa: E402
 from streams.stage import Line, chains  # noqa: E402
 from streams.tokens_to_outputs import hot_path  # noqa: E402
@@ -59,10 +61,10 @@ def values_of(stream_id: str, text: str) -> list[bytes]:
     return [orjson.dumps(record) for record in records]
 
 
-def interleaved(streams: Iterable[tuple[str, list[bytes]]]) -> Iterator[tuple[str, bytes]]:
-    """At any time OPEN streams are open, each sends the next of its records in turn."""
+def interleaved(streams: Iterable[tuple[str, list[bytes]]], at_once: int = OPEN) -> Iterator[tuple[str, bytes]]:
+    """At any time so many streams are open; each sends the next of its records in turn."""
     waiting = iter(streams)
-    active = [(stream_id, iter(values)) for (stream_id, values), _ in zip(waiting, range(OPEN), strict=False)]
+    active = [(stream_id, iter(values)) for (stream_id, values), _ in zip(waiting, range(at_once), strict=False)]
     while active:
         going = []
         for stream_id, values in active:
@@ -117,6 +119,7 @@ async def arm_worker(settings: Settings, total: int, stages: tuple[str, ...]) ->
         topology, hot_path(lambda: snapshot), stages, group_prefix=f"bench{os.getpid()}", publish_between=False
     )
     worker, stop = Worker(settings, topology, chain), asyncio.Event()
+    warm([worker])
     task = asyncio.create_task(worker.run(stop))
     await worker.is_ready.wait()
     start = time.process_time()
@@ -188,26 +191,37 @@ def arm_quix(settings: Settings, total: int) -> float:
 
 async def arm_latency(settings: Settings, rate: int, seconds: float) -> dict[str, float]:
     """Paced producer and a reader of outputs around a worker in another process: last token → output received."""
-    pieces = [values_of(f"p{place}", text) for place, text in enumerate(texts(int(rate * seconds / 400) + 1, 20))]
-    records = list(interleaved((f"p{place}", values) for place, values in enumerate(pieces)))[: int(rate * seconds)]
+    pieces = [
+        values_of(f"r{rate}-{place}", text) for place, text in enumerate(texts(int(rate * seconds / 400) + OPEN, 18))
+    ]
+    streams = ((f"r{rate}-{place}", values) for place, values in enumerate(pieces))
+    records = list(islice(interleaved(streams, max(5, rate // 200)), int(rate * seconds)))
     ends, taken = {}, {}
 
     async def read() -> None:
-        consumer = AIOKafkaConsumer("llm.outputs", bootstrap_servers=settings.kafka_bootstrap)
+        consumer = AIOKafkaConsumer(
+            settings.topic_prefix + "llm.outputs", bootstrap_servers=settings.kafka_bootstrap, fetch_max_wait_ms=5
+        )
         async with consumer:
             async for record in consumer:
                 taken.setdefault(record.key.decode(), time.perf_counter())
 
     reading = asyncio.create_task(read())
     await asyncio.sleep(1)
-    async with AIOKafkaProducer(bootstrap_servers=settings.kafka_bootstrap, linger_ms=2) as producer:
+    topic, sent = settings.topic_prefix + "llm.tokens", []
+    async with AIOKafkaProducer(bootstrap_servers=settings.kafka_bootstrap, max_batch_size=500_000) as producer:
+        count = len(await producer.partitions_for(topic))
         start, tick = time.perf_counter(), rate // 100
         for at in range(0, len(records), tick):
-            part = records[at : at + tick]
-            for stream_id, value in part:
-                await producer.send("llm.tokens", value, key=stream_id.encode())
-                if b'"done":true' in value:
+            batches = {}
+            for stream_id, value in records[at : at + tick]:
+                part = zlib.crc32(stream_id.encode()) % count
+                batch = batches.get(part) or batches.setdefault(part, producer.create_batch())
+                batch.append(key=stream_id.encode(), value=value, timestamp=None)
+                if value.endswith(b'"done":true}'):
                     ends[stream_id] = time.perf_counter()
+            for part, batch in batches.items():
+                sent.append(await producer.send_batch(batch, topic, partition=part))
             await asyncio.sleep(max(0.0, start + (at + tick) / rate - time.perf_counter()))
         took = time.perf_counter() - start
         await asyncio.sleep(2)
@@ -250,13 +264,16 @@ def run_arm(arm: str, settings: Settings, total: int) -> dict:
             "faust-pass": lambda: arm_faust(settings, total, passthrough=True),
         }
         used = asyncio.run(arms[arm]())
-    return {"cpu_s": used, "rss_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+    peak = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
+    return {"cpu_s": used, "rss_mb": int(peak.split()[1]) / 1024}
 
 
 def in_memory(records: list[tuple[str, bytes]]) -> list[tuple[str, float]]:
     """CPU µs a chunk of each step, one after the other over the same events."""
-    snapshot, builds = Snapshot(), hot_path(lambda: Snapshot())
+    snapshot = Snapshot()
     builds = hot_path(lambda: snapshot)
+    for build in builds:
+        build.build()
     rows, count = [], len(records)
     start = time.process_time()
     for at in range(0, count, 5_000):
@@ -297,8 +314,6 @@ def run(options: argparse.Namespace) -> None:
         started = stack.enter_context(engines(Settings(data_dir=str(folder / "data"))))
         settings = started.settings
         if options.broker == "kafka":
-            from dataclasses import replace
-
             from tests.servers.kafka_cluster import cluster
 
             settings = replace(settings, kafka_bootstrap=stack.enter_context(cluster(folder / "kafka")).bootstrap)
@@ -331,14 +346,15 @@ def run(options: argparse.Namespace) -> None:
 
 
 def latency(settings: Settings, options: argparse.Namespace) -> None:
+    own = replace(settings, topic_prefix="latency.", group_prefix="latency")
+    asyncio.run(apply(own, load_topology(own)))
     command = [sys.executable, "-m", "streams", "run", *STAGES]
-    worker = subprocess.Popen(
-        command, env={**os.environ, **environment_of(settings), "HERMES_GROUP_PREFIX": "latency"}, cwd=ROOT
-    )
+    worker = subprocess.Popen(command, env={**os.environ, **environment_of(own)}, cwd=ROOT)
     try:
-        time.sleep(12)  # it reads what the other arms read, then is idle
+        time.sleep(8)
+        asyncio.run(arm_latency(own, 1_000, 4))  # a first run that nobody counts
         for rate in options.rates:
-            found = asyncio.run(arm_latency(settings, rate, options.seconds))
+            found = asyncio.run(arm_latency(own, rate, options.seconds))
             print(
                 f"\nlast chunk → output received, {found['rate']:,.0f} chunks/s for {options.seconds:g} s:"
                 f" p50 {found['p50_ms']:.1f} ms, p99 {found['p99_ms']:.1f} ms, {found['streams']} streams, {found['missing']} missing"

@@ -19,6 +19,8 @@ BATCH_BYTES = 512_000
 """Below the 1 MB that a broker takes by default; one larger record still goes alone."""
 FETCH_BYTES = 4_000_000
 """What one partition gives at once: 20,000 tokens; a longer record still comes."""
+FETCH_WAIT_MS = 20
+"""Longest that the broker holds a fetch: the embedded one holds it to the end, even when records come."""
 CLOSE_S_MAX = 10.0
 
 log = logging.getLogger(__name__)
@@ -56,6 +58,7 @@ async def opened(settings: Settings, chain: Chain) -> AsyncIterator[Clients]:
         session_timeout_ms=settings.session_timeout_ms,
         heartbeat_interval_ms=settings.session_timeout_ms // 5,
         max_partition_fetch_bytes=FETCH_BYTES,
+        fetch_max_wait_ms=FETCH_WAIT_MS,
         isolation_level="read_committed" if chain.is_transactional else "read_uncommitted",
         **options,
     )

@@ -21,7 +21,7 @@ class Snapshots:
     """Holds the latest snapshot; a stream's processors take it once, at the stream's start."""
 
     def __init__(self, check: Callable[[Snapshot], object] = lambda _: None) -> None:
-        """check: raises ValueError for a snapshot that processors can't be built from; the last good one then stays."""
+        """check: compiles a snapshot, in a thread; raises ValueError for one that no processor can be built from."""
         self._check = check
         self._current = Snapshot()
         self.is_known = asyncio.Event()
@@ -53,12 +53,12 @@ class Snapshots:
     async def _take_each(self, settings: Settings) -> None:
         async with connected(settings.redis_url, settings.topic_prefix) as registry:
             async for snapshot in registry.follow():
-                self._take(snapshot)
+                await self._take(snapshot)
                 self.is_known.set()
 
-    def _take(self, snapshot: Snapshot) -> None:
+    async def _take(self, snapshot: Snapshot) -> None:
         try:
-            self._check(snapshot)
+            await asyncio.to_thread(self._check, snapshot)
         except ValueError as error:
             log.warning("registry version %d is not used: %s", snapshot.version, str(error).splitlines()[0])
             return

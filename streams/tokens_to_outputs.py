@@ -4,6 +4,7 @@ Each stream's processors are built from the snapshot that is in force when its f
 keep it for the life of the stream.
 """
 
+from collections import deque
 from collections.abc import Callable
 
 from processors.knowledge import Knowledge, knowledge_of
@@ -13,26 +14,34 @@ from processors.tokens import SegmentStage
 from streams.audit import MasterKeys, audited
 from streams.stage import StageBuild
 
+KEPT = 3
+"""Compiled snapshots that are kept: the one in force, the one before it, and one that is being made."""
+
 
 class Compiled:
-    """A snapshot's compiled form, made when the snapshot changes and not before."""
+    """Snapshots' compiled form, made once for each; a new one is made in a thread before it comes into force."""
 
     def __init__(self) -> None:
-        self._of: tuple[Snapshot, Knowledge] | None = None
+        self._made: deque[tuple[Snapshot, Knowledge]] = deque(maxlen=KEPT)
 
     def of(self, snapshot: Snapshot) -> Knowledge:
-        """What the processors of a stream that starts now are built with."""
-        if self._of is None or self._of[0] is not snapshot:
-            self._of = (snapshot, knowledge_of(snapshot))
-        return self._of[1]
+        """What the processors of a stream that starts now are built with; ValueError where an entry is malformed."""
+        for made, knowledge in self._made:
+            if made is snapshot:
+                return knowledge
+        knowledge = knowledge_of(snapshot)
+        self._made.appendleft((snapshot, knowledge))
+        return knowledge
 
 
-def hot_path(snapshot: Callable[[], Snapshot], masters: MasterKeys | None = None) -> tuple[StageBuild, ...]:
+def hot_path(
+    snapshot: Callable[[], Snapshot], masters: MasterKeys | None = None, compiled: Compiled | None = None
+) -> tuple[StageBuild, ...]:
     """The four stages, built from the snapshot in force; with master keys, originals go out sealed."""
-    compiled = Compiled()
+    made = compiled or Compiled()
 
     def known() -> Knowledge:
-        return compiled.of(snapshot())
+        return made.of(snapshot())
 
     return (
         StageBuild(name="segment", build=lambda: SegmentStage(known())),

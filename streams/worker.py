@@ -70,7 +70,7 @@ class Worker:
     ) -> None:
         self._settings = settings
         self._topology = topology
-        self._chain = chain
+        self.chain = chain
         self._now = now
         self._poisoned = Poisoned()
         self.counts = Counts()
@@ -84,34 +84,34 @@ class Worker:
             try:
                 await self._run_clients(stop, away)
             except REFUSALS as error:
-                raise ConfigError(f"{self._chain.group}: Kafka refuses: {error!r}") from error
+                raise ConfigError(f"{self.chain.group}: Kafka refuses: {error!r}") from error
             except KafkaError as error:
                 self.counts.resets += 1
                 await away.wait(error, stop)
 
     async def _run_clients(self, stop: asyncio.Event, away: "Away") -> None:
-        async with opened(self._settings, self._chain) as clients:
-            topics = {*self._chain.reads, *self._out_topics()}
+        async with opened(self._settings, self.chain) as clients:
+            topics = {*self.chain.reads, *self._out_topics()}
             for name in sorted(topics - set(await clients.admin.list_topics())):
                 raise ConfigError(f"topic {name} does not exist: run `hermes-streams topics apply`")
             counts = await clients.partitions(topics)
-            held = Held(self._chain, clients, self._delivery(clients, counts), self._poisoned, self._now)
-            clients.consumer.subscribe(self._chain.reads, listener=_Rebalance(held, self.is_ready))
+            held = Held(self.chain, clients, self._delivery(clients, counts), self._poisoned, self._now)
+            clients.consumer.subscribe(self.chain.reads, listener=_Rebalance(held, self.is_ready))
             try:
                 await self._loop(clients.consumer, held, stop, away)
             finally:
                 await held.delivery.hold(())
 
     def _delivery(self, clients: Clients, counts: Mapping[str, int]) -> Delivery:
-        if self._chain.is_transactional:
+        if self.chain.is_transactional:
             return ExactlyOnce(clients, counts, self._topology, self._settings)
-        topic = self._chain.writes[-1].get("output/1")
+        topic = self.chain.writes[-1].get("output/1")
         ends = Ends(topic, counts[topic] if topic else 1)
-        outbox = Outbox(clients.producer, counts, self._topology, self._chain.group)
+        outbox = Outbox(clients.producer, counts, self._topology, self.chain.group)
         return AtLeastOnce(clients, outbox, ends, self._settings)
 
     def _out_topics(self) -> set[str]:
-        return {self._topology.dead_letters(), *(topic for writes in self._chain.writes for topic in writes.values())}
+        return {self._topology.dead_letters(), *(topic for writes in self.chain.writes for topic in writes.values())}
 
     async def _loop(self, consumer: AIOKafkaConsumer, held: Held, stop: asyncio.Event, away: "Away") -> None:
         committed = swept = self._now()

@@ -26,7 +26,8 @@ async def _run(settings: Settings, options: LlmOptions) -> None:
     stop = asyncio.Event()
     for name in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(name, stop.set)
-    snapshots, compiled = Snapshots(), Compiled()
+    compiled = Compiled()
+    snapshots = Snapshots(compiled.of)
     following = asyncio.create_task(snapshots.follow(settings, stop))
     await snapshots.wait_for_first()
     async with LlmClient(options) as client:
