@@ -41,7 +41,6 @@ Event = (
 
 _ADAPTER: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="schema")])
 _TOKEN: TypeAdapter[Token] = TypeAdapter(Token)
-_ONLY_TEXT = frozenset({"done", "meta", "count"})
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
@@ -100,11 +99,9 @@ def _plain(value: bytes | None) -> tuple[str, int, str] | None:
         return None
     if type(stream_id) is not str or type(seq) is not int or type(text) is not str or not stream_id:
         return None
-    if len(found) > 3 and (
-        found.get("schema", "token/1") != "token/1" or (len(found) > 4 and not _ONLY_TEXT.isdisjoint(found))
-    ):
-        return None if _says_more(found) else (stream_id, seq, text)
-    return stream_id, seq, text
+    if len(found) == 3 or (len(found) == 4 and found.get("schema") == "token/1"):
+        return stream_id, seq, text
+    return None if _says_more(found) else (stream_id, seq, text)
 
 
 def _says_more(found: dict[str, Json]) -> bool:

@@ -70,6 +70,7 @@ class OpenStream:
         "first_offset",
         "half",
         "held",
+        "is_suspect",
         "line",
         "next_seq",
         "number",
@@ -89,6 +90,8 @@ class OpenStream:
         self.texts: list[str] = []
         """Deltas of this poll that are not fed yet."""
         self.touched = 0.0
+        self.is_suspect = False
+        """Made a processor raise once: its records are fed one by one."""
         self.number = 0
         self.half: str | None = None
         """First half of a surrogate pair whose other half is in the next delta; None until any delta had a half."""

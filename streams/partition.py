@@ -90,20 +90,18 @@ class Partition:
         self._end(stream)
 
     def _take_tokens(self, records: Sequence[Record]) -> None:
-        streams, pending, suspects = self._open, self._pending, self._poisoned.once
+        streams, pending = self._open, self._pending
         for record, plain in zip(records, plain_tokens([record.value for record in records]), strict=True):
-            if plain is not None:
-                stream_id, seq, text = plain
-                stream = streams.get(stream_id)
-                if stream is not None and seq == stream.next_seq and not (suspects and stream_id in suspects):
-                    texts = stream.texts
-                    if not texts:
-                        pending.append(stream)
-                    texts.append(text)
-                    stream.next_seq = seq + 1
-                    stream.record = record
-                    continue
-            self._take_token(record)
+            stream = streams.get(plain[0]) if plain is not None else None
+            if stream is None or plain is None or plain[1] != stream.next_seq or stream.is_suspect:
+                self._take_token(record)
+                continue
+            texts = stream.texts
+            if not texts:
+                pending.append(stream)
+            texts.append(plain[2])
+            stream.next_seq += 1
+            stream.record = record
         while pending:
             self._feed_texts(pending.pop())
 
@@ -151,6 +149,7 @@ class Partition:
 
     def _opened(self, stream_id: str, record: Record) -> OpenStream:
         stream = self._open[stream_id] = OpenStream(stream_id, self._chain.open(), record)
+        stream.is_suspect = stream_id in self._poisoned.once
         return stream
 
     def _after_end(self, record: Record, stream_id: str, seq: int | None) -> None:
