@@ -23,7 +23,7 @@ check: $(READY)  ## formatting, lint, types and the fast tests (about 1 minute)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -m "not engines and not servers" tests
+	$(BIN)/python -m pytest -m "not engines and not servers and not browser" tests
 
 test: $(READY)  ## all tests, on embedded engines (under 5 minutes)
 	@echo "test: all tests on embedded engines; under 5 minutes on two cores"
