@@ -53,6 +53,16 @@ class Held:
         """Whether a partition has been read to its end."""
         return self.partitions[place].position >= (self._clients.consumer.highwater(place) or 0)
 
+    async def lag(self) -> int:
+        """Records that wait in the partitions held, by the broker's own count."""
+        places = [place for place, partition in self.partitions.items() if partition.position != UNKNOWN]
+        if not places:
+            return 0
+        ends: dict[TopicPartition, int] = await self._clients.consumer.end_offsets(places)
+        return sum(
+            max(0, end - self.partitions[place].position) for place, end in ends.items() if place in self.partitions
+        )
+
     def post(self, place: TopicPartition) -> None:
         """Hand on what a partition has to publish."""
         out = self.partitions[place].out

@@ -1,18 +1,22 @@
 """Names of stages → their workers, side by side in this process, until a signal or a fault ends them all in order."""
 
 import asyncio
+import faulthandler
 import gc
 import signal
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from functools import partial
 
 from streams.audit import load_masters
 from streams.failures_to_patterns import LearnWorker, Signatures
+from streams.health import serve
 from streams.settings import ConfigError, Settings
 from streams.sink_worker import SinkWorker
 from streams.snapshots import Snapshots
 from streams.stage import chains
+from streams.telemetry import Kinds
 from streams.tokens_to_outputs import Compiled, hot_path
 from streams.topics import Topology, check_stages, load_topology
 from streams.trajectories_to_clickhouse import Sink
@@ -21,6 +25,9 @@ from streams.worker import Worker
 BESIDE_HOT_PATH = ("learn", "sink")
 """Stages with a loop of their own."""
 
+BEAT_S = 5.0
+BLOCKED_S_MAX = 120.0
+"""A loop that does nothing else for this long is stuck in one record: it is better ended and started again."""
 GC_THRESHOLDS = (50_000, 20, 50)
 """A poll makes 20,000 short-lived objects that are in no cycle: looking for cycles in them cost a fifth of the time."""
 
@@ -32,8 +39,16 @@ class Running:
     topology: Topology
     snapshots: Snapshots
     workers: list[Worker] = field(default_factory=list)
+    kinds: Kinds = field(default_factory=Kinds)
     sink: SinkWorker | None = None
     learner: LearnWorker | None = None
+
+    def not_ready(self) -> str | None:
+        """What this process still waits for; None when it works."""
+        if not self.snapshots.is_known.is_set():
+            return "the registry was not read yet"
+        waiting = [worker.group for worker in self.workers if not worker.is_ready.is_set()]
+        return f"no partitions yet: {', '.join(waiting)}" if waiting else None
 
 
 def prepare(settings: Settings, names: Sequence[str], *, publish_between: bool = False) -> Running:
@@ -49,7 +64,9 @@ def prepare(settings: Settings, names: Sequence[str], *, publish_between: bool =
     running = Running(topology, snapshots)
     hot = [name for name in names if name not in BESIDE_HOT_PATH]
     for chain in chains(topology, builds, hot, group_prefix=settings.group_prefix, publish_between=publish_between):
-        running.workers.append(Worker(settings, topology, chain))
+        worker = Worker(settings, topology, chain)
+        worker.kinds = running.kinds
+        running.workers.append(worker)
     if "sink" in names:
         running.sink = SinkWorker(settings, topology, partial(Sink, settings.clickhouse_dsn))
     if "learn" in names:
@@ -59,6 +76,26 @@ def prepare(settings: Settings, names: Sequence[str], *, publish_between: bool =
 
 async def run(settings: Settings, running: Running, stop: asyncio.Event) -> None:
     """Run the workers until `stop` is set; when one fails, the others end in order, then its fault is raised."""
+    async with AsyncExitStack() as stack:
+        if settings.metrics_address:
+            runner = await serve(settings.metrics_address, running.workers, running.kinds, running.not_ready)
+            stack.push_async_callback(runner.cleanup)
+        beating = asyncio.create_task(_beat())
+        try:
+            await _run_all(settings, running, stop)
+        finally:
+            beating.cancel()
+            faulthandler.cancel_dump_traceback_later()
+
+
+async def _beat() -> None:
+    """While this runs the process lives on; when it can't for too long, the process says where it stands and ends."""
+    while True:
+        faulthandler.dump_traceback_later(BLOCKED_S_MAX, exit=True)
+        await asyncio.sleep(BEAT_S)
+
+
+async def _run_all(settings: Settings, running: Running, stop: asyncio.Event) -> None:
     following = asyncio.create_task(running.snapshots.follow(settings, stop))
     if running.workers:
         await running.snapshots.wait_for_first()

@@ -51,6 +51,8 @@ class Settings:
     """Kafka session timeout: a killed worker's partitions move on after this time."""
     server_away_s_max: float = 300.0
     """How long a worker waits in place for a server before it exits non-zero."""
+    metrics_address: str = ""
+    """`host:port` for /metrics, /healthz and /readyz of a worker; empty: none."""
     web_host: str = "127.0.0.1"
     """Address of the page; any other than loopback needs a token."""
     web_port: int = 8080

@@ -11,7 +11,7 @@ time, up to a bound, and then ends with ServerAwayError.
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeVar
@@ -33,6 +33,7 @@ from streams.outbox import Outbox
 from streams.partition import Partition
 from streams.settings import ConfigError, ServerAwayError, Settings
 from streams.stage import Chain
+from streams.telemetry import Kinds, Progress
 from streams.topics import Topology
 
 COMMIT_S = 0.5
@@ -41,6 +42,8 @@ POLL_MS = 100
 """Longest wait for records: how soon a stop is seen."""
 SWEEP_S = 1.0
 """Time between looks for idle streams."""
+WATCH_S = 10.0
+"""Time between looks at the lag."""
 REFUSALS = (AuthenticationFailedError, GroupAuthorizationFailedError, TopicAuthorizationFailedError)
 """What no waiting mends."""
 BACK_OFF_S = 0.2
@@ -57,6 +60,8 @@ class Counts:
     commits: int = 0
     crashes: int = 0
     resets: int = 0
+    open_streams: int = 0
+    lag: int = 0
 
 
 T = TypeVar("T")
@@ -73,9 +78,23 @@ class Worker:
         self.chain = chain
         self._now = now
         self._poisoned = Poisoned()
+        self.group = chain.group
         self.counts = Counts()
+        self.kinds = Kinds()
         self.is_ready = asyncio.Event()
         """Set once partitions have been assigned."""
+
+    def figures(self) -> dict[str, float]:
+        """Figures for Prometheus."""
+        counts = self.counts
+        return {
+            "messaging_client_consumed_messages_total": counts.records,
+            "llm_streams_open": counts.open_streams,
+            "llm_processor_lag": counts.lag,
+            "llm_processor_crashes_total": counts.crashes,
+            "llm_processor_resets_total": counts.resets,
+            "llm_processor_commits_total": counts.commits,
+        }
 
     async def run(self, stop: asyncio.Event) -> None:
         """Work until `stop` is set; raises ServerAwayError or ConfigError."""
@@ -98,9 +117,19 @@ class Worker:
             held = Held(self.chain, clients, self._delivery(clients, counts), self._poisoned, self._now)
             clients.consumer.subscribe(self.chain.reads, listener=_Rebalance(held, self.is_ready))
             try:
-                await self._loop(clients.consumer, held, stop, away)
+                await together(self._loop(clients.consumer, held, stop, away), self._watch(held, stop))
             finally:
                 await held.delivery.hold(())
+
+    async def _watch(self, held: Held, stop: asyncio.Event) -> None:
+        """Know the lag, and end the worker when records wait and none is taken: a supervisor starts it anew."""
+        progress = Progress()
+        while not stop.is_set():
+            await pause(stop, WATCH_S)
+            with suppress(KafkaError):  # the loop waits for the broker in its own way
+                self.counts.lag = await held.lag()
+            if progress.is_stuck(self.counts.records, self.counts.lag):
+                raise ServerAwayError(f"{self.group}: {self.counts.lag} records wait and none was taken for a minute")
 
     def _delivery(self, clients: Clients, counts: Mapping[str, int]) -> Delivery:
         if self.chain.is_transactional:
@@ -143,7 +172,8 @@ class Worker:
 
     def _sweep(self, held: Held) -> None:
         """Cut streams that are idle for too long in partitions read to their end, and those above the limit."""
-        surplus = sum(map(len, held.partitions.values())) - self._settings.streams_open_max
+        self.counts.open_streams = sum(map(len, held.partitions.values()))
+        surplus = self.counts.open_streams - self._settings.streams_open_max
         for place, partition in list(held.partitions.items()):
             if held.is_read(place):
                 self._work(held, place, Partition.cut_idle, self._settings.stream_idle_s_max)
@@ -160,6 +190,7 @@ class Worker:
             held.read_again(place, error)
             return
         self.counts.published += len(partition.out)
+        self.kinds.saw(partition.out)
         held.post(place)
 
 
@@ -200,6 +231,19 @@ class Away:
             raise ServerAwayError(f"{self._server} has been away for {self._s_max:g} s: {error!r}") from error
         await pause(stop, self._delay_s)
         self._delay_s = min(self._delay_s * 2, BACK_OFF_S_MAX)
+
+
+async def together(*works: Coroutine[object, object, None]) -> None:
+    """Run them side by side; the first that raises ends the others."""
+    tasks = [asyncio.create_task(work) for work in works]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+        for task in tasks:
+            if task.done():
+                task.result()
+    finally:
+        for task in tasks:
+            task.cancel()
 
 
 async def pause(stop: asyncio.Event, wait_s: float) -> None:

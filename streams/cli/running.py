@@ -8,6 +8,7 @@ import typer
 from streams import running
 from streams.embedded import Engines, engines
 from streams.settings import ServerAwayError, Settings, load, shown
+from streams.telemetry import log_to_stderr
 from streams.topics import apply
 from streams.web.serve import serving
 from streams.worker import pause
@@ -22,6 +23,7 @@ def run_stages(
     ] = False,
 ) -> None:
     """Run stages as one worker until SIGTERM or Ctrl-C; neighbouring stages hand events on in memory."""
+    log_to_stderr()
     settings = load()
     prepared = running.prepare(settings, stages, publish_between=publish_between)
     asyncio.run(_run(settings, prepared))
