@@ -78,6 +78,10 @@ class Lexicon:
         """Whether a verb gets things or lists them: of several things that is the same."""
         return not self.means(word).isdisjoint(_LISTING)
 
+    def is_only_verb(self, word: str) -> bool:
+        """Whether a word can't be the thing that something is done with."""
+        return all(meaning.startswith("do:") for meaning in self.means(word))
+
     def is_verb(self, word: str) -> bool:
         """Whether a word may say what is done; one that may also say with what counts too."""
         return any(meaning.startswith("do:") for meaning in self.means(word))

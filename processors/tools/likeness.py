@@ -86,9 +86,14 @@ def cover(wrong: Name, right: Name, known: Lexicon) -> int:
         return 0
     if len(words) != len(others):
         longer, shorter = (words, others) if len(words) > len(others) else (others, words)
-        is_left_out = known.is_soft(longer.pop(0)) and not known.is_verb(shorter[0])
+        is_left_out = known.is_soft(longer.pop(0)) and not known.is_only_verb(shorter[0])
         return _covered(words, others, known) if is_left_out and len(words) == len(others) else 0
-    if _is_plural(words[-1]) and _is_plural(others[-1]) and known.is_listing(words[0]) and known.is_listing(others[0]):
+    if (
+        _is_several(words[-1])
+        and _is_several(others[-1])
+        and known.is_listing(words[0])
+        and known.is_listing(others[0])
+    ):
         others[0] = words[0]  # to get several is to list them
     return _covered(words, others, known)
 
@@ -105,8 +110,9 @@ def _covered(words: list[str], others: list[str], known: Lexicon) -> int:
     return total if total >= FIRMNESS_MIN * len(words) else 0
 
 
-def _is_plural(word: str) -> bool:
-    return word.endswith("s") and stem(word) != word
+def _is_several(word: str) -> bool:
+    """Whether a noun may stand for several things; Chinese doesn't say."""
+    return not word.isascii() or (word.endswith("s") and stem(word) != word)
 
 
 def _turned(hinge: str, wrong: tuple[str, ...], right: tuple[str, ...], known: Lexicon) -> bool:

@@ -40,7 +40,7 @@ class Name:
 def read_name(name: str, also: frozenset[str] = frozenset()) -> Name:
     """The forms of a name; `also` are further words into which a run of letters may be cut."""
     known = lexicon()
-    runs = _without_fillers([word.lower() for word in _WORD.findall(bare(name[:NAME_READ_CHARS_MAX]))], known)
+    runs = _without_fillers([word.lower() for word in _WORD.findall(bare(name[:NAME_READ_CHARS_MAX]))] or [""], known)
     pieces = [piece for run in runs for piece in known.cut(run, also)]
     phrase = _WITHIN_A_SCRIPT.sub("", "_".join(pieces))
     return Name("".join(runs), tuple(_joined(_without_fillers(pieces, known), known)), phrase)
@@ -72,7 +72,9 @@ def _has_namespace(name: str) -> bool:
 
 
 def _without_fillers(words: list[str], known: Lexicon) -> list[str]:
-    return [word for word in words if word not in known.fillers] or words
+    kept = [word for word in words if word not in known.fillers] or words
+    # `call_refund_order` says to call that tool, `call_number` says what the tool does.
+    return kept[1:] if kept[0] == "call" and len(kept) > 2 and known.is_verb(kept[1]) else kept
 
 
 def _joined(words: list[str], known: Lexicon) -> list[str]:
