@@ -234,7 +234,7 @@ def is_whole(cut: Cut, spec: Spec) -> bool:
     if isinstance(cut.value, Bare):
         if spec.types == {"integer"} and text.isdigit() and spec.maximum is not None:
             return int(text[:20]) * 10 > spec.maximum >= int(text[:20])
-        return text in {"true", "false", "null", "True", "False", "None"} and not spec.wants("string")
+        return text == "null" or (text in {"true", "false", "True", "False", "None"} and not spec.wants("string"))
     return spec.format == "date" and is_full_date(text)
 
 

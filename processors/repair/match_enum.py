@@ -21,8 +21,8 @@ _REMARK = re.compile(r"(.+?)\s*[(（\[].*[)）\]]\Z", re.DOTALL)
 _ASIDE = re.compile(r"(.+?)(?:\s+[-–—]\s|\s*[:：,，])\s?.*\Z", re.DOTALL)
 _CODE = re.compile(r"[A-Za-z]{1,3}[-_ ]?\d{1,2}\Z")
 DISTANCE_MAX = 2
-CLOSE = 0.45
-"""Similarity from which a member counts as perhaps meant: a reason to call a refusal ambiguous."""
+CLOSE, CLOSEST = 0.45, 0.6
+"""Similarity from which a member is perhaps meant, and which one must reach for a refusal to be called ambiguous."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +74,10 @@ def _by_spelling(text: str, members: list[str]) -> Match | None:
 def _by_meaning(text: str, members: list[str], spec: Spec) -> Match | None:
     if hinted := spec.hints.get(fold(text)):
         return Match(hinted, "enum_described")
+    meant = WORDS.booleans.get(fold(text))
+    alike = [member for member in members if meant is not None and WORDS.booleans.get(fold(member)) is meant]
+    if len(members) <= 3 and (match := _one(alike, "enum_alias")):
+        return match
     for said in (fold(text) or text.strip(), fold(text).removeprefix("the"), fold(text.strip(_DECORATION))):
         groups = WORDS.value_groups.get(said)
         shared = [
@@ -108,14 +112,15 @@ def _is_clear(best: int, second: int) -> bool:
 
 def _no_match(text: str, said: str, members: list[str], spec: Spec) -> Match:
     """Why nothing fits: several members are near, or none is."""
-    near = [member for member in members if _is_near(said, fold(member))]
+    near = {member: _nearness(said, fold(member)) for member in members}
+    close = tuple(member for member, nearness in near.items() if nearness >= CLOSE)
     coded = bool(_CODE.match(text.strip())) and any(_CODE.match(word) for word in spec.hints)
-    if len(near) > 1 or coded:
-        return Match(problem="enum_ambiguous", near=tuple(near or members))
-    return Match(problem="enum_no_match", near=tuple(near))
+    if coded or (len(close) > 1 and max(near.values()) >= CLOSEST):
+        return Match(problem="enum_ambiguous", near=close or tuple(members))
+    return Match(problem="enum_no_match", near=close)
 
 
-def _is_near(said: str, member: str) -> bool:
-    if len(said) >= 3 and (said in member or (len(member) >= 3 and member in said)):
-        return True
-    return Indel.normalized_similarity(said, member) >= CLOSE
+def _nearness(said: str, member: str) -> float:
+    if min(len(said), len(member)) >= 3 and (said in member or member in said):
+        return 1.0
+    return Indel.normalized_similarity(said, member)

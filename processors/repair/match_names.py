@@ -141,14 +141,18 @@ def _by_synonym(key: str, node: Node, spec: Spec) -> list[str]:
 
 def _by_parts(key: str, spec: Spec) -> list[str]:
     """`service_name` for `service`, `minutes` for `duration_minutes`."""
-    said = set(tokens(key))
+    said = set(map(_singular, tokens(key)))
     found = []
     for name in spec.properties:
-        own = set(tokens(name))
+        own = set(map(_singular, tokens(name)))
         extra, missing = said - own, own - said
         if (not missing and extra <= WORDS.fillers) or (not extra and said) or _same_but_filler(extra, missing):
             found.append(name)
     return found
+
+
+def _singular(word: str) -> str:
+    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
 
 
 def _by_head(said: str, spec: Spec) -> list[str]:

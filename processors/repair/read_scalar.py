@@ -4,6 +4,7 @@ import re
 
 from processors.repair.lexis import QUOTES, decode
 from processors.repair.nodes import Bare, Cut, Items, Node
+from processors.repair.read_date import is_full_date
 from processors.repair.toolschema import Spec
 from processors.repair.value_end import Source
 
@@ -47,13 +48,19 @@ def _string(source: Source, at: int, spec: Spec) -> tuple[Node, int]:
             body = text[start:end]
             kept = body[: _COMMA_BEFORE.search(body, max(0, len(body) - BEFORE_KEY_MAX)).start()]  # type: ignore[union-attr]
             return decode(_without_curly(kept)), end
-        if source.ends_at(place):
+        if source.ends_at(place) or _is_complete(source, text[start:end], spec, place):
             inner = _lost_opening(source, start, end, quote)
             if inner:
                 source.codes.add("half_quotes_mended")
                 return decode(text[start:inner]), inner + 1
             return _closed(source, text[start:end], quote, place)
     return _unclosed(source, start, spec)
+
+
+def _is_complete(source: Source, body: str, spec: Spec, place: int) -> bool:
+    """An enum member or a date is over at its quote, if another quote follows: only a comma is missing."""
+    is_known = body in spec.enum or (spec.format == "date" and is_full_date(body))
+    return is_known and source.text[source.skip(place) : source.skip(place) + 1] in QUOTES
 
 
 def _lost_opening(source: Source, start: int, end: int, quote: str) -> int:

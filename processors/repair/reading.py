@@ -12,7 +12,7 @@ from processors.repair.strict import strict_tree, trusts_quotes
 from processors.repair.tolerant import read_container, read_unopened
 from processors.repair.toolschema import Spec
 from processors.repair.unwrap import unwrap
-from processors.repair.value_end import Source, TooMuchError
+from processors.repair.value_end import Source, TooMuchError, is_known
 from processors.repair.words import fold
 from processors.repair.work import Work
 from schemas.toolcall import Refusal
@@ -24,7 +24,9 @@ _OBJECT = re.compile(
     r"[{｛](?=\s*(?:\\n)*\s*(?:[\"'“”„‘`«「『＂}｝]|\.\.\.|/\*|//|#|[^\W\d][\w.$ -]{0,80}[\"'”`]?\s*[:：=＝]))"
 )
 _LIST = re.compile(r"\s*[\[［]\s*[{｛]")
-_UNOPENED = re.compile(r"""[\s,]*(?:["'“`][^"'“”`\n:]{1,80}["'”`]|[^\W\d]\w{0,80})\s*[:：=]""")
+_FIRST_KEY = re.compile(r"""(?:\A|[\s:：,])["'“`]([^"'“”`\n:{}\[\]]{1,80})["'”`]\s*[:：=]""")
+PROSE_MAX = 2_000
+"""Longest prose in front of an object without its brace, in characters."""
 _NAME_FIRST = re.compile(
     r"\s*(?:(?:action|tool|function)\s*:\s*)?([\w.-]{1,120})\s*"
     r"(?:\n\s*(?:(action input|arguments|input|parameters)\s*:)|[\n:]|(?=[\s{\[\"]))\s*(?=[{\[\"'“｛])",
@@ -80,7 +82,7 @@ def read_nested(text: str, spec: Spec) -> Node:
         node, end = read_container(source, at, spec)
     except TooMuchError:
         return text
-    return node if not text[end:].strip() else text
+    return node if not text[end:].strip(" \t\r\n}]") else text
 
 
 def _roots(text: str, spec: Spec, reading: Reading) -> list[Node]:
@@ -144,17 +146,16 @@ def _call_roots(text: str, found: re.Match[str], spec: Spec, reading: Reading) -
 
 def _object_roots(text: str, spec: Spec, reading: Reading) -> list[Node]:
     roots: list[Node] = []
-    at, source = _first_start(text), Source(text)
+    source = Source(text)
     source.is_strict = trusts_quotes(text)
-    if at < 0 and (not _UNOPENED.match(text) or not spec.properties):
-        return []
-    if at < 0:
-        unopened, end = read_unopened(source, 0, spec)
+    at, is_unopened = _first_start(text, spec)
+    if text[: max(at, 0)].strip():
+        source.codes.add("prose_stripped")
+    if is_unopened:
+        unopened, end = read_unopened(source, at, spec)
         _settle_end(unopened)
         roots.append(unopened)
         at = _next_start(text, end, source, reading)
-    elif text[:at].strip():
-        source.codes.add("prose_stripped")
     while at >= 0 and len(roots) < ROOTS_MAX:
         root, end = read_container(source, at, spec)
         roots += root.values if isinstance(root, Items) and root.values else [root]
@@ -182,16 +183,17 @@ def _settle_end(root: Members) -> None:
         root.pairs[-1] = (root.pairs[-1][0], root.pairs[-1][1].value)
 
 
-def _first_start(text: str) -> int:
+def _first_start(text: str, spec: Spec) -> tuple[int, bool]:
+    """Where the first object begins, and whether its brace is missing; -1: nowhere."""
     if listed := _LIST.match(text):
-        return text.index("[" if "[" in listed[0] else "［")
+        return text.index("[" if "[" in listed[0] else "［"), False
     if text[:1] in {"{", "｛"}:
-        return 0
-    unopened = _UNOPENED.match(text)
+        return 0, False
     found = _OBJECT.search(text)
-    if unopened and (not found or found.start() > unopened.end()) and text.lstrip()[:1] in {'"', "'", "“"}:
-        return -1
-    return found.start() if found else -1
+    key = _FIRST_KEY.search(text, 0, found.start() if found else PROSE_MAX)
+    if key and (is_known(key[1], spec) or not text[: key.start(1) - 1].strip(" ,")) and spec.properties:
+        return key.start(1) - 1, True
+    return (found.start() if found else -1), False
 
 
 def _only(roots: list[Node], spec: Spec, reading: Reading, work: Work) -> Reading:

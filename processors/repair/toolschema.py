@@ -21,7 +21,10 @@ TYPE_WORDS = {
     "long": "integer", "str": "string", "bool": "boolean", "tuple": "array", "list": "array", "set": "array",
 }  # fmt: skip
 JSON_TYPES = frozenset({"object", "array", "string", "number", "integer", "boolean", "null"})
-_HINT = re.compile(r"([\w+-]{1,16}) (?:means|stands for|is|=) ([\w -]{1,40}?)(?=[,;.)]|$)")
+_HINT = re.compile(
+    r"([\w+-]{1,16}) ?(?:means|stands for|is|=|:|->|→|表示|代表|即) ?([\w -]{1,40}?)(?=[,;.)，；。、]|$)"
+)
+_HINT_BEHIND = re.compile(r"([\w-]{1,40}) ?[(（]([\w+-]{1,16})[)）]")
 _PATH = re.compile(r"path|folder|director|file_?name|^\w*file\b|(?:^|_)dir(?:$|_| )", re.IGNORECASE)
 _PATTERN = re.compile(r"regex|regular expression|pattern", re.IGNORECASE)
 _CONTENT = frozenset({"content", "contents", "text", "body", "data", "message", "code", "description", "title"})
@@ -283,7 +286,8 @@ def _describe(spec: Spec) -> None:
         if isinstance(member, str):
             spec.hints.setdefault(fold(member), member)
     members = {fold(member): member for member in spec.enum if isinstance(member, str)}
-    for word, meaning in _HINT.findall(spec.description) if members else ():
+    found = _HINT.findall(spec.description) + _HINT_BEHIND.findall(spec.description) if members else ()
+    for word, meaning in found:
         for said, meant in ((word, meaning), (meaning, word)):
             if fold(meant) in members and fold(said) not in members:
                 spec.hints[fold(said)] = members[fold(meant)]

@@ -33,7 +33,7 @@ _CUT_KEY = re.compile(r"""[“"'`”„‘’「『«＂][^"“”„'‘’`:�
 _BARE_KEY = re.compile(r"([^\W\d][\w.$-]{0,60})[”\"'`“’]?(\s*(?:[:：=＝]))?")
 _ITEM_START = re.compile(r"""[“"'`„‘「『«＂\[{(\-.…+\d]|(?:true|false|null|True|False|None|NaN|Infinity)\b""")
 _AFTER_ALL = re.compile(
-    r"[\s\ufeff\u200b-\u200f\u2060]*(?:\Z|[<`\[{\"'”“(（。，；、！]|\\n|\\\")|[ \t]*\n|"
+    r"[\s\ufeff\u200b-\u200f\u2060]*(?:\Z|[<`\[{｛［\"'”“(（。，；、！]|\\n|\\\")|[ \t]*\n|"
     r"[ \t]*(?:;|\))\s*(?:\Z|\n|[\])`])"
 )
 _AROUND = WORDS.wrappers | WORDS.wrapper_names

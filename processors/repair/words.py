@@ -14,6 +14,9 @@ _NOT_WORD = re.compile(r"[\W_]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[\W_]+")
 _SAID_UNIT = re.compile(r"\b(?:in|of|unit:?|as) ([^\W\d_]+|[€$£%])|\(([^\W\d_]+|[€$£%])\)|(?:number of) ([^\W\d_]+)")
 
+SHORT_WORDS = 3
+"""A description of at most so many words that holds one unit is about that unit."""
+
 
 @lru_cache(maxsize=8192)
 def fold(text: str) -> str:
@@ -52,6 +55,7 @@ class Words:
     wrapper_calls: frozenset[str]
     value_groups: dict[str, frozenset[int]]
     name_groups: dict[str, frozenset[int]]
+    not_in_names: frozenset[str]
     opposites: frozenset[frozenset[str]]
     fillers: frozenset[str]
 
@@ -59,17 +63,25 @@ class Words:
         """Id of the unit that a parameter's name or description says its numbers are in; empty: none."""
         parts = tokens(name)
         for place, word in enumerate(parts):
-            is_last_of_several = place == len(parts) - 1 > 0
-            if len(word) > 2 or is_last_of_several:
-                found = [unit for unit in self.units.get(word, ()) if len(word) > 1 or unit.kind in {"time", "length"}]
-                if len(found) == 1:
-                    return found[0].id
+            named = self._named(word)
+            if len(named) == 1 and (len(word) > 2 or place == len(parts) - 1 > 0):
+                return named[0].id
+        short = description.split()
+        if len(short) <= SHORT_WORDS:
+            found = {unit for word in short for unit in self._named(word.strip(".,;()"))}
+            if len(found) == 1:
+                return found.pop().id
         for groups in _SAID_UNIT.findall(description):
             word = next(filter(None, groups))
-            found = list(self.units.get(word.casefold(), ()))
-            if len(found) == 1:
-                return found[0].id
+            said = self._named(word)
+            if len(said) == 1:
+                return said[0].id
         return ""
+
+    def _named(self, word: str) -> tuple[Unit, ...]:
+        """The units that a word of a name or description can mean."""
+        word = word.casefold()
+        return self.units.get(word, ()) if word not in self.not_in_names else ()
 
     def unit(self, word: str, kind: str) -> Unit | None:
         """The unit a word means among those of a kind; without a kind, only if it means one."""
@@ -118,6 +130,7 @@ def _read() -> Words:
         wrapper_calls=frozenset(map(fold, words["wrappers"]["calls"])),
         value_groups=_groups(synonyms["values"]["groups"]),
         name_groups=_groups(synonyms["names"]["groups"]),
+        not_in_names=frozenset(words["not_in_names"]["words"]),
         opposites=frozenset(map(frozenset, words["opposites"]["pairs"])),
         fillers=frozenset(words["fillers"]["words"]),
     )
