@@ -5,6 +5,7 @@ from functools import lru_cache
 
 from processors.catalog import Catalog, catalog_of, load_catalog, load_formats
 from processors.clean import CleanOptions
+from processors.pii.custom import rules_with
 from processors.reasoning.options import ReasonOptions, options_of
 from processors.repair import RuleBook
 from processors.segmenting.format import Format
@@ -37,7 +38,7 @@ def knowledge_of(snapshot: Snapshot) -> Knowledge:
         tool_options=ToolOptions(
             rules=RuleBook(snapshot.rules), learned_formats=frozenset(entry.id for entry in learned)
         ),
-        clean_options=CleanOptions(),
+        clean_options=CleanOptions(rules=rules_with(snapshot.pii)),
         reason_options=options_of(pattern.definition for pattern in snapshot.cues),
     )
 

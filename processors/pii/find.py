@@ -9,7 +9,7 @@ Names of persons and places are not looked for; a recogniser for them is one mor
 """
 
 import re
-from collections.abc import Iterable
+from operator import itemgetter
 
 from processors.pii.anchors import (
     AT,
@@ -42,31 +42,46 @@ from processors.pii.anchors import (
     Shape,
     cjk_local,
 )  # fmt: skip
-from processors.pii.rules import FOLLOWS, NEAR_CHARS, SHIPPED, Cue, PiiRules, Rule
+from processors.pii.matching import Hit, first
+from processors.pii.overlaps import masked, merged, settled, touches
+from processors.pii.rules import FOLLOWS, SHIPPED, Cue, PiiRules, Rule
 from processors.pii.span import PiiSpan
 from processors.pii.view import View, is_wide, view_of
 
-Hit = tuple[int, int, Rule]
-"""Start, end, and the rule that found it."""
+PASSES_MAX = 4
+"""How often text that touches values is searched: a chain of more values without a boundary is no writing."""
 
 
 def find_pii(text: str, rules: PiiRules = SHIPPED) -> list[PiiSpan]:
     """Spans of personal data and secrets, in order, without overlaps; offsets are of `text` as given."""
     if "\\" in text or is_wide(text):
         spans = find_in(view_of(text), rules)
-    elif hits := candidates(text, rules):
-        spans = [PiiSpan(start, end, rule.type, rule.id) for start, end, rule in settled(hits)]
     else:
-        spans = []
+        spans = [PiiSpan(start, end, rule.type, rule.id) for start, end, rule in _hits(text, rules)]
     if rules.finders:
-        spans = _merged(spans, (span for finder in rules.finders for span in finder(text)))
+        spans = merged(spans, (span for finder in rules.finders for span in finder(text)))
     return spans
 
 
 def find_in(view: View, rules: PiiRules) -> list[PiiSpan]:
     """The same for a view, without the rules' finders; offsets are of the original text."""
-    hits = settled(candidates(view.text, rules))
+    hits = _hits(view.text, rules)
     return [PiiSpan(view.original(start), view.original(end), rule.type, rule.id) for start, end, rule in hits]
+
+
+def _hits(text: str, rules: PiiRules) -> list[Hit]:
+    """Hits without overlaps. Where one touches other text, that text is searched again as it will stand: beside a
+    placeholder, which is a boundary that it did not have.
+    """
+    hits = settled(candidates(text, rules))
+    more = hits
+    for _ in range(PASSES_MAX - 1):
+        if not any(touches(text, start, end) for start, end, _ in more):
+            break
+        text = masked(text, more)
+        more = settled(candidates(text, rules))
+        hits = sorted([*hits, *more], key=itemgetter(0)) if more else hits
+    return hits
 
 
 def candidates(text: str, rules: PiiRules) -> list[Hit]:
@@ -138,44 +153,6 @@ def _beyond_ascii(text: str, maps: tuple[bytes, bytes], rules: PiiRules, hits: l
             _cues(text, letter, cues, hits)
 
 
-def _first(rules: tuple[Rule, ...], text: str, start: int) -> Hit | None:
-    """What the first rule finds that matches at a place and passes its checks."""
-    for rule in rules:
-        match = rule.match(text, start)
-        if match is not None:
-            hit = _checked(rule, text, match)
-            if hit is not None:
-                return hit
-    return None
-
-
-def _checked(rule: Rule, text: str, match: re.Match[str]) -> Hit | None:
-    start, end = match.span(rule.group)
-    if rule.unless is not None and rule.unless.search(text[max(0, start - NEAR_CHARS) : start]):
-        return None
-    if rule.check is not None and not rule.check(text[start:end]):
-        end = _shrunk(rule, text, start, end) if rule.shrink else start
-        if end == start:
-            return None
-    if rule.near is not None and not rule.near.search(text, max(0, start - NEAR_CHARS), start):
-        return None
-    for lead in rule.lead:
-        if text.startswith(lead, max(0, start - len(lead)), start):
-            return start - len(lead), end, rule
-    return start, end, rule
-
-
-def _shrunk(rule: Rule, text: str, start: int, end: int) -> int:
-    for _ in range(4):
-        cut = max(text.rfind(" ", start, end), text.rfind("-", start, end), text.rfind(".", start, end))
-        if cut <= start:
-            break
-        end = cut
-        if rule.check is not None and rule.check(text[start:end]):
-            return end
-    return start
-
-
 def _end_of(run: re.Pattern[str], text: str, at: int) -> int:
     match = run.match(text, at)
     return match.end() if match else at + 1
@@ -198,7 +175,7 @@ def _digits(text: str, shape: bytes, rules: PiiRules, hits: list[Hit]) -> None:
         else:
             follow = text[end] if end < last else ""
             found = rules.digits.get((end - at, follow if follow in FOLLOWS else ""))
-        hit = None if found is None else _first(found, text, start)
+        hit = None if found is None else first(found, text, start)
         if hit is not None:
             hits.append(hit)
             end = max(end, hit[1])
@@ -210,10 +187,10 @@ def _tokens(text: str, tokens: bytes, rules: PiiRules, hits: list[Hit]) -> None:
     while at >= 0:
         end = _end_of(WORD_RUN, text, at)
         found = rules.tokens.get(text[at : at + 2], ()) + rules.token_lengths.get(end - at, ())
-        hit = _first(found, text, at) if found else None
+        hit = first(found, text, at) if found else None
         if hit is None and at and text[at - 1] == ".":
             start = _start_of(text, at, DOTTED, DOTTED_HEAD_CHARS)
-            hit = _first(rules.tokens.get(text[start : start + 2], ()), text, start)
+            hit = first(rules.tokens.get(text[start : start + 2], ()), text, start)
         if hit is not None:
             hits.append(hit)
             end = max(end, hit[1])
@@ -228,7 +205,7 @@ def _shapes(text: str, plain: bytes, anchor: Shape, rules: PiiRules, hits: list[
         after = at + 1
         hit = None
         if guard is None or guard.match(text, at):
-            hit = _first(found, text, _reach(text, at, anchor))
+            hit = first(found, text, _reach(text, at, anchor))
         if hit is not None:
             hits.append(hit)
             after = max(after, hit[1])
@@ -258,7 +235,7 @@ def _words(text: str, where: tuple[bytes, bytes], rules: tuple[Rule, ...], hits:
     at = low.find(needle)
     while at >= 0:
         after = at + len(needle)
-        hit = _first(rules, text, at)
+        hit = first(rules, text, at)
         if hit is not None:
             hits.append(hit)
             after = max(after, hit[1])
@@ -270,31 +247,8 @@ def _cues(text: str, letter: str, cues: tuple[Cue, ...], hits: list[Hit]) -> Non
     while at >= 0:
         after = at + 1
         for cue, place, rules in cues:
-            hit = _first(rules, text, at - place) if text.startswith(cue, at - place) else None
+            hit = first(rules, text, at - place) if text.startswith(cue, at - place) else None
             if hit is not None:
                 hits.append(hit)
                 after = max(after, hit[1])
         at = text.find(letter, after)
-
-
-def settled(hits: list[Hit]) -> list[Hit]:
-    """Hits without overlaps: of two that claim a place the lower rank keeps it, then the longer."""
-    if len(hits) < 2:
-        return hits
-    hits.sort(key=lambda hit: (hit[0], -hit[1]))
-    kept: list[Hit] = []
-    for hit in hits:
-        if not kept or hit[0] >= kept[-1][1]:
-            kept.append(hit)
-        elif hit[2].rank < kept[-1][2].rank:
-            start, end, _ = kept.pop()
-            kept.append((start, max(hit[1], end), hit[2]))
-    return kept
-
-
-def _merged(spans: list[PiiSpan], more: Iterable[PiiSpan]) -> list[PiiSpan]:
-    kept = list(spans)
-    for span in more:
-        if all(span.end <= other.start or span.start >= other.end for other in kept):
-            kept.append(span)
-    return sorted(kept, key=lambda span: span.start)

@@ -15,8 +15,8 @@ from schemas.jsonvalue import Json
 Naming = Callable[[str, str], str]
 """Type and original → placeholder."""
 
-_after_key = re.compile(r'(\\*")\s{0,8}:\s{0,8}\Z').search
-_KEY_CHARS = 24
+_after_key = re.compile(r'[{,](?:\s|\\+n){0,32}(\\*")[\w .-]{1,40}\1\s{0,8}:\s{0,8}\Z').search
+_KEY_CHARS = 120
 
 
 def plain(type_: str, _original: str) -> str:

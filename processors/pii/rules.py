@@ -51,6 +51,8 @@ class Rule:
     unless: "re.Pattern[str] | None" = None
     shrink: bool = False
     """Whether a failed check is tried again without the last group of characters."""
+    is_exact: bool = False
+    """Whether what stands beside the value is known to be none."""
     lead: tuple[str, ...] = ()
     """What belongs to the value when it stands directly before it."""
     lengths: tuple[int, ...] = ()
@@ -138,6 +140,7 @@ def rule_from(entry: JsonObject, defaults: JsonObject) -> Rule:
         near=re.compile(data["near"]) if "near" in data else None,
         unless=re.compile(data["unless"]) if "unless" in data else None,
         shrink=data.get("shrink", False),
+        is_exact=data.get("is_exact", False),
         **{
             name: tuple(data.get(name, ()))
             for name in ("lead", "lengths", "follows", "needles", "positives", "negatives")

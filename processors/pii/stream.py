@@ -12,7 +12,7 @@ gets its placeholder there, and what follows up to its end is dropped.
 import re
 
 from processors.pii.anchors import cjk_local
-from processors.pii.find import find_in
+from processors.pii.find import find_in, find_pii
 from processors.pii.redact import Naming, plain, quote_for
 from processors.pii.rules import NEAR_CHARS, SHIPPED, PiiRules
 from processors.pii.span import PiiSpan
@@ -82,6 +82,8 @@ class StreamRedactor:
         if self._dropping:
             text = self._after_value(text)
         buffer, held = self._buffer + text, len(self._buffer) - self._sent
+        if self._rules.finders:
+            return self._send_lines(buffer)
         if LONG_HELD_CHARS < held <= HELD_CHARS_MAX and not text.rstrip(_WORD):
             self._buffer = buffer
             return ""
@@ -90,6 +92,20 @@ class StreamRedactor:
             if "--" not in held_text and not _long_word(held_text):
                 return self._send_plain(buffer)
         return self._send_searched(buffer)
+
+    def _send_lines(self, buffer: str) -> str:
+        """With searches that don't say where their values begin: whole lines, or what is longer than may be held."""
+        cut = buffer.rfind("\n", self._sent) + 1
+        if len(buffer) - max(cut, self._sent) > HELD_CHARS_MAX:
+            cut = len(buffer) - LONG_RUN_CHARS
+        if cut <= self._sent:
+            self._buffer = buffer
+            return ""
+        spans = find_pii(buffer, self._rules)
+        for span in spans:
+            if span.end > cut:
+                cut = min(cut, max(span.start, self._sent))
+        return self._send(buffer, [span for span in spans if span.end <= cut], cut)
 
     def _follows_cue(self, text: str, new_chars: int) -> bool:
         low = text.lower()
@@ -135,8 +151,7 @@ class StreamRedactor:
 
     def close(self) -> str:
         """Give the rest: the text ended here."""
-        spans = find_in(view_of(self._buffer), self._rules)
-        return self._send(self._buffer, spans, len(self._buffer))
+        return self._send(self._buffer, find_pii(self._buffer, self._rules), len(self._buffer))
 
     def _send(self, buffer: str, spans: list[PiiSpan], cut: int) -> str:
         parts: list[str] = []
@@ -169,13 +184,13 @@ class StreamRedactor:
 
 def open_from(text: str) -> int:
     """Where in a text that goes on the part begins that may be an unfinished value."""
-    start = len(text.rstrip(_WORD))
-    if start == len(text):
-        start = _last_word(text) if text.endswith(" ") else start
-    elif text[start] in "[(":
-        start = _last_word(text[:start])
-    start = _first_group(text, start)
-    start = min(start, _opening(text))
+    word = len(text.rstrip(_WORD))
+    start = word
+    if word == len(text):
+        start = _last_word(text) if text.endswith(" ") else word
+    elif text[word] in "[(":
+        start = _last_word(text[:word])
+    start = min(start, _first_group(text, word), _opening(text))
     return _before_cjk(text, start) if start and text[start - 1] >= "\u3040" else start
 
 

@@ -1,0 +1,64 @@
+"""Hits that overlap or touch → spans apart, and the text as it will stand around them."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from processors.pii.matching import PLACEHOLDER_END, Hit
+from processors.pii.span import PiiSpan
+
+_TOUCHING = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@'+-")
+
+
+def settled(hits: list[Hit]) -> list[Hit]:
+    """Hits without overlaps: of two that claim a place the lower rank keeps it, then the longer, and covers both.
+
+    What a hit of a rule that is `exact` leaves to its right is no value: behind a URL's credentials stands the host.
+    """
+    if len(hits) < 2:
+        return hits
+    hits.sort(key=lambda hit: (hit[0], -hit[1]))
+    kept: list[Hit] = []
+    for hit in hits:
+        if not kept or hit[0] >= kept[-1][1]:
+            kept.append(hit)
+        else:
+            start, end, rule = kept.pop()
+            if not rule.is_exact:
+                end = max(hit[1], end)
+            kept.append((start, end, rule if rule.rank <= hit[2].rank else hit[2]))
+    return kept
+
+
+def masked(text: str, hits: list[Hit]) -> str:
+    """The text with something like a placeholder, of the same length, for each hit."""
+    parts: list[str] = []
+    seen = 0
+    for start, end, _ in hits:
+        chars = end - start
+        parts += (
+            text[seen:start],
+            "[",
+            (PLACEHOLDER_END if chars > len(PLACEHOLDER_END) else "]").rjust(chars - 1, "X"),
+        )
+        seen = end
+    parts.append(text[seen:])
+    return "".join(parts)
+
+
+def touches(text: str, start: int, end: int) -> bool:
+    """Whether a character stands directly before or after that belongs to values."""
+    around = text[max(0, start - 1) : start] + text[end : end + 1]
+    if around.endswith(".") and text[end + 1 : end + 2].isalnum():
+        return True
+    return any(letter in _TOUCHING or (letter >= "\u3040" and "@" in text) for letter in around)
+
+
+def merged(spans: list[PiiSpan], more: Iterable[PiiSpan]) -> list[PiiSpan]:
+    """Both in order; where two overlap, the one that begins first grows over the other."""
+    kept: list[PiiSpan] = []
+    for span in sorted([*spans, *more], key=lambda span: span.start):
+        if kept and span.start < kept[-1].end:
+            kept[-1] = replace(kept[-1], end=max(kept[-1].end, span.end))
+        else:
+            kept.append(span)
+    return kept
