@@ -10,6 +10,8 @@ from processors.periods.reading import Place, Span, Sure, Value
 from processors.periods.spans import add_months, iso_week, month_end, months_span, unit_span, week_span
 
 PARTS = {"quarter": 3, "half": 6}
+BARE_BACK_MAX, BARE_AHEAD_MAX = 40, 10
+"""A number of four digits with no word that makes it a year is one only this near to `now`."""
 YEARS_BACK_MAX, YEARS_AHEAD_MAX = 5, 3
 """A number of two digits is a year only this near to `now`; further off it may be a count of years."""
 
@@ -29,6 +31,12 @@ def year(found: Found) -> Made:
         number = century(number)
     this = found.context.today.year
     said = found.context.text[found.tokens[0].start : found.tokens[0].end]
+    if (
+        found.args.get("bare")
+        and len(found.tokens) == 1
+        and not this - BARE_BACK_MAX <= number <= this + BARE_AHEAD_MAX
+    ):
+        return None
     if found.args.get("near") and ("十" in said or len(said) != 2):
         return None
     if found.args.get("near") and not this - YEARS_BACK_MAX <= number <= this + YEARS_AHEAD_MAX:

@@ -1,10 +1,12 @@
 """Requests of the batch command `periods` → answers."""
 
-from dataclasses import asdict
+from dataclasses import fields
 
 from processors.periods.read import read_periods
-from processors.periods.reading import read_moment, read_policy
+from processors.periods.reading import Item, read_moment, read_policy
 from schemas.jsonvalue import JsonObject
+
+FIELDS = tuple(field.name for field in fields(Item))
 
 
 def answer_periods(request: JsonObject) -> JsonObject:
@@ -21,5 +23,5 @@ def answer_periods(request: JsonObject) -> JsonObject:
         "end": reading.end,
         "text": reading.text,
         "candidates": [list(span) for span in reading.candidates],
-        "items": [asdict(item) for item in reading.items],
+        "items": [{name: getattr(item, name) for name in FIELDS} for item in reading.items],
     }

@@ -54,14 +54,14 @@ def fiscal_year(found: Found) -> Made:
     policy = found.context.policy
     number = found.number("fy", "y4", "y2", "n", default=0)
     offsets = [one for one in found.values() if one.grain == "year"]
-    relative = found.has("this", "last", "next", "previous", "yearrel", "coming") or bool(
+    relative = found.has("this", "last", "next", "previous", "yearrel", "coming", "fiscalrel") or bool(
         offsets and offsets[0].sure != Sure.LITERAL
     )
     if offsets:
         number = int(str(offsets[0].start)[:4])
     starts = (policy.fiscal_start_month,) if policy.fiscal_start_month else FISCAL_STARTS
     if relative:
-        offset = found.number("this", "last", "next", "previous", "coming", "yearrel", default=0)
+        offset = found.number("this", "last", "next", "previous", "coming", "yearrel", "fiscalrel", default=0)
         if offsets:
             offset = number - found.context.today.year
         spans = tuple(_fiscal_around(found.context.today, start, offset) for start in starts)

@@ -19,7 +19,13 @@ GUARDS = frozenset({
     "yilai", "zhiqian", "zhihou", "holiday", "workday", "weizhi", "asof",
 })  # fmt: skip
 """Classes that are time words by themselves: left unread beside a period, they may change it."""
-ADJACENT_GUARDS = frozenset({"edge", "qian", "hou", "nei", "lai", "laishort", "during", "thistime", "qi"})
+JOINTS = frozenset({"dash", "to", "until"})
+ENDS = frozenset({"n", "ord", "y4", "y2", "mon", "wmon", "q", "h"})
+"""What stands at a joint of a span that was read by half."""
+OPENERS = frozenset({"from", "between", "starting"})
+FROM_CHARS = 40
+"""How far before an open end a `from` may stand that belongs to it."""
+ADJACENT_GUARDS = frozenset({"edge", "qian", "hou", "nei", "lai", "laishort", "during", "thistime", "qi", "inclusive"})
 """Classes that change a period only right behind it."""
 
 
@@ -30,14 +36,32 @@ def guarded(item: Item, tokens: Sequence[Token], text: str, *, has_now: bool) ->
         return replace(item, kind="unread", start=None, end=None, why="no `now`", confidence=Sure.UNREAD)
     if item.kind not in ("date", "range", "datetime"):
         return item
+    if _is_cut_span(item, tokens):
+        return _unread(item, "a span's other end")
     for token in tokens:
         if token.kind in ADJACENT_GUARDS and token.start == end:
-            why = f"unread: {text[token.start : token.end]}"
-            return replace(item, kind="unread", start=None, end=None, why=why, confidence=Sure.UNREAD)
+            return _unread(item, text[token.start : token.end])
+        if token.kind == "approx" and (not text[token.end : start].strip() or token.start - end in (0, 1)):
+            return _unread(item, text[token.start : token.end])
         if token.kind in GUARDS or isinstance(token.held, Part):
             between = text[token.end : start] if token.end <= start else text[end : token.start]
             reach = GUARD_CHARS[between.isascii()]
             if -reach <= token.end - start <= 0 or 0 <= token.start - end <= reach:
-                why = f"unread: {text[token.start : token.end]}"
-                return replace(item, kind="unread", start=None, end=None, why=why, confidence=Sure.UNREAD)
+                return _unread(item, text[token.start : token.end])
     return item
+
+
+def _unread(item: Item, words: str) -> Item:
+    return replace(item, kind="unread", start=None, end=None, why=f"unread: {words}", confidence=Sure.UNREAD)
+
+
+def _is_cut_span(item: Item, tokens: Sequence[Token]) -> bool:
+    """Whether a span's one end was read and the other wasn't: 23 – [27 March], from … [until yesterday]."""
+    before = [token for token in tokens if token.end <= item.span[0]][-2:]
+    after = [token for token in tokens if token.start >= item.span[1]][:2]
+    for joint, number in ((before[-1:], before[:-1]), (after[:1], after[1:])):
+        if joint and number and joint[0].kind in JOINTS and number[0].kind in ENDS:
+            return True
+    if item.start is not None:
+        return False
+    return any(token.kind in OPENERS and 0 <= item.span[0] - token.end <= FROM_CHARS for token in tokens)

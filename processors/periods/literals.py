@@ -32,6 +32,8 @@ def literal(name: str, text: str, start: int, context: Context) -> Token | None:
         kind = "y4" if len(text) == 4 and 1900 <= int(text) <= 2100 else "n"
         return Token(kind, start, end, int(text))
     if name == "numeral":
+        if len(text) in (2, 3) and not set(text) & {"十", "百"} and not context.text.startswith("年", end):
+            return None  # 两三个月: an estimate
         number = chinese_number(text)
         kind = "y4" if len(text) == 4 and number is not None and 1900 <= number <= 2100 else "n"
         return None if number is None else Token(kind, start, end, number)

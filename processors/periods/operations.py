@@ -100,6 +100,7 @@ OPERATIONS: Mapping[str, Callable[[Found], Made]] = {
     "after": bounds.after,
     "onward": bounds.onward,
     "length_from": ranges.length_from,
+    "units_beside": ranges.units_beside,
     "length_until": ranges.length_until,
     "same_period": ranges.same_period,
     "festival": festivals.festival,

@@ -181,6 +181,19 @@ def length_from(found: Found) -> Made:
     return replace(value, grain="span", spans=((start, shift(start, unit, count) - DAY),), others=())
 
 
+def units_beside(found: Found) -> Made:
+    """The two weeks before Christmas 2025: a stretch that touches a day, without it."""
+    value, count, unit = found.values()[0], found.number("n", "one"), found.word("unit")
+    if value.grain != "day" or value.start is None or value.doubt or not 1 <= count <= 400:
+        return None
+    start = day_part(value.start)
+    if found.has("before"):
+        span_beside = (shift(start, unit, -count), start - DAY)
+    else:
+        span_beside = (start + DAY, shift(start, unit, count))
+    return replace(value, grain="span", spans=(span_beside,), others=(), mark="")
+
+
 def length_until(found: Found) -> Made:
     """The 30 days ending May 5, 截至3月31日的12个月: a length and an end."""
     value = edge_as_day(found.values()[0])

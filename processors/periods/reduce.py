@@ -52,6 +52,8 @@ def _one_pass(level: Level, line: str, tokens: list[Token], context: Context) ->
 
 def _applied(level: Level, line: str, place: int, text: tuple[list[Token], Context]) -> tuple[Token, int] | None:
     """The token that the longest applicable rule makes at a place, and where its match ends."""
+    if level.any_of[line[place]].match(line, place) is None:
+        return None
     tokens, context = text
     matches: list[tuple[int, Rule]] = []
     for rule in level.rules[line[place]]:

@@ -44,6 +44,8 @@ class Level:
 
     rules: Mapping[str, tuple[Rule, ...]]
     """First character → rules that may start with it."""
+    any_of: Mapping[str, re.Pattern[str]]
+    """First character → one pattern for all of them: most places match none, which this tells at once."""
     starts: re.Pattern[str]
 
 
@@ -124,4 +126,8 @@ def _level(rules: Sequence[Rule]) -> Level:
         for symbol in rule.first:
             by_first.setdefault(symbol, []).append(rule)
     starts = re.compile(f"[{''.join(sorted(by_first))}]" if by_first else r"(?!)")
-    return Level({symbol: tuple(found) for symbol, found in by_first.items()}, starts)
+    return Level(
+        {symbol: tuple(found) for symbol, found in by_first.items()},
+        {symbol: re.compile("|".join(rule.pattern.pattern for rule in found)) for symbol, found in by_first.items()},
+        starts,
+    )

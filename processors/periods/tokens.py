@@ -54,7 +54,7 @@ def _scanner() -> re.Pattern[str]:
         "qy": rf"[qh][1-4](?:[-/ ]?{year}| ?'\d\d|[-/]\d\d)(?![a-z\d%])(?![-/:.]\d)",
         "nq": rf"[1-4][qh](?:[-/ ]?(?:{year}|'?\d\d))?{end}",
         "qh": rf"[qh][1-4]{end}",
-        "ym": rf"{year}[-/.](?:0?[1-9]|1[0-2])(?!\d)(?![-/.]\d)(?!-?[qhw]\d)",
+        "ym": rf"{year}(?:[-/](?:0?[1-9]|1[0-2])|\.(?:0[1-9]|1[0-2]))(?!\d)(?![/.]\d|-\d\d?(?!\d))(?!-?[qhw]\d)",
         "my": rf"(?:0?[1-9]|1[0-2])/{year}(?![\d/])",
         "decade": r"(?:(?:19|20)\d0|'?\d0)'?s(?![a-z])",
         "fy": rf"fy ?'?(?:{year}|\d\d)(?:[-/]\d\d(?:\d\d)?)?(?!\d)",
@@ -65,8 +65,9 @@ def _scanner() -> re.Pattern[str]:
         "ordinal": r"\d\d?(?:st|nd|rd|th)(?![a-z])",
         "latin": rf"(?:{words.latin_phrases})(?![a-z\d])",
         "weekday": r"(?<=[周期拜])(?:一(?![共起直定般样些切旦度边并律次个家名百千万条批款周年月天键])(?!下(?!午))"
-        r"|二(?![手次维线期季十百])|三(?![个家名方款大星次件种条位十百天四成])|四(?![个家川大十季名种款次件成])"
-        r"|五(?![个家大名十种款次件位百金成])|六(?![个家安大十名种款次百成])|日(?![均活志常报程记本用销语元韩产化光])"
+        r"|二(?![手次维线期季十百月年])|三(?![个家名方款大星次件种条位十百天四成月年])|四(?![个家川大十季名种款次件成月年])"
+        r"|五(?![个家大名十种款次件位百金成月年])|六(?![个家安大十名种款次百成月年])"
+        r"|日(?![均志常语元韩产化光销]|活(?!动)|报(?![表名告销修到警])|程(?!度)|记(?!录)|本(?![店部人地科])|用(?![户电水量]))"
         r"|天(?![天气猫津数河才])|[1-7](?![\d个家名.:%点万千]))|(?<=周)末",
         "suffix": r"(?<=\d)[dwyh](?![a-z\d])",
         "glued": r"\d{1,3}(?=(?:d|w|wk|wks|mo|mos|yr|yrs|y|h|hr|hrs|days?|weeks?|months?|years?|mins?)(?![a-z\d]))",
@@ -78,7 +79,9 @@ def _scanner() -> re.Pattern[str]:
         "word": r"[a-z]+(?:-(?:date|to)(?![a-z])|'(?!s(?![a-z]))[a-z]+)?",
         "eleven": r"十一(?=假期|长假|黄金周|小长假|期间|放假|当天|国庆)",
         "span": r"(?<=\d)\.\.(?=\d)",
-        "mark": r"年(?=中秋|末日|底特律)|月(?=中旬|中秋|末日)|前(?=提醒|提交|提供)|后(?=提醒|提交|台风)",
+        "mark": r"[年月](?=中(?:秋|国|间|心|文|等|小|大|旬|学)|底(?:价|薪|层|部|盘|特)"
+        r"|初(?:稿|始|级|步|审|试)|内(?:部|容|存|测|业|蒙)"
+        r"|末[端日])|前(?=提醒|提交|提供)|后(?=提醒|提交|台风)",
         "chinese": words.chinese,
         "numeral": r"[零〇一二两三四五六七八九十百]+",
         "point": r"'s(?![a-z])|[-–—~,、/'.;!?:\n()。\[\]{}|…&+]",
@@ -144,11 +147,13 @@ def _suffix(letter: str, start: int, end: int) -> Token:
 
 def _is_no_time(text: str, token: Token) -> bool:
     """Whether a number is a name (room 2031) or counts something (2025 dollars)."""
-    if token.kind not in ("n", "y4", "Day") or (token.kind == "Day" and token.end - token.start != 8):
+    if token.kind not in ("n", "y4", "Month", "Day") or (token.kind == "Day" and token.end - token.start != 8):
         return False
     before = text[max(0, token.start - NEAR_CHARS) : token.start].rstrip(" #:：'\"(（")
     after = text[token.end : token.end + NEAR_CHARS].lstrip(" -")
-    return _ends_with_cue("id_before", before) or (token.kind != "Day" and _starts_with_cue("counted_after", after))
+    return _ends_with_cue("id_before", before) or (
+        token.kind in ("n", "y4") and _starts_with_cue("counted_after", after)
+    )
 
 
 @cache
