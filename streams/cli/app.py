@@ -18,6 +18,7 @@ from streams.cli import (
     demo,
     match_tool,
     mend,
+    operations,
     parse,
     periods,
     reasoning,
@@ -49,6 +50,7 @@ GROUPS = (
     periods,
     parse,
     mend,
+    operations,
     demo,
 )  # fmt: skip
 """Modules with a `register(app)`: one for each group of commands, one line each."""
