@@ -172,7 +172,7 @@ class ToolStage:
         if isinstance(schema, str):
             warnings = (*warnings, CallWarning(code="malformed_schema", message=schema))
         compiled = schema if isinstance(schema, ToolSchema) else None
-        reading = read_arguments(draft, compiled, self._rules)
+        reading = read_arguments(draft, compiled, self._rules, segment.text)
         if compiled and self._said:
             reading = settled(reading, draft, compiled, self._said, self._rules)
         reading = accepted(reading, accept_min(self._toolbox.get(name)))

@@ -45,6 +45,8 @@ class Reading:
     node: Members | None = None
     codes: list[str] = field(default_factory=list)
     ended: bool = False
+    rivals: list[Members] = field(default_factory=list)
+    """Different objects of one text, of which none can be chosen."""
     problem: Refusal | None = None
 
 
@@ -210,6 +212,7 @@ def _only(roots: list[Node], spec: Spec, reading: Reading, work: Work) -> Readin
     if len(objects) != 1:
         code = "two_objects" if objects else "no_call_found"
         reading.problem = Refusal(code=code, message=str(len(objects)))
+        reading.rivals = objects
     else:
         reading.node = objects[0]
     return reading

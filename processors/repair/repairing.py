@@ -7,7 +7,7 @@ from processors.repair.nodes import Loose, Members, Node, depth_of, node_of
 from processors.repair.reading import read
 from processors.repair.refusal import refusal_of
 from processors.repair.rules import NO_RULES, Rules
-from processors.repair.strict import strict_arguments
+from processors.repair.strict import strict_arguments, telling
 from processors.repair.toolschema import ANY, Spec, ToolSchema
 from processors.repair.work import Repaired, Work
 from schemas.jsonvalue import Json, JsonObject
@@ -30,12 +30,21 @@ def repair(raw: str, schema: ToolSchema | None, *, rules: Rules = NO_RULES) -> R
         work.note(code)
     if reading.node is None:
         assert reading.problem is not None
-        return _refused([reading.problem])
+        rivals = [fit_object(one, spec, "", Work(tool=spec.name, rules=rules)) for one in reading.rivals]
+        return _refused([reading.problem], rivals or None)
     return _settled(reading.node, schema, work)
 
 
-def check(value: Json, schema: ToolSchema | None, *, rules: Rules = NO_RULES) -> Repaired:
-    """Arguments whose types the text already gave."""
+def check(value: Json, schema: ToolSchema | None, *, rules: Rules = NO_RULES, raw: str = "") -> Repaired:
+    """Arguments whose types the text already gave.
+
+    raw: the text they were read from, if it is at hand; it says what a value no longer does: a key that stood twice,
+    `3.20` where text is wanted, a path whose backslashes were taken for escapes.
+    """
+    if raw and (text := telling(raw)):
+        read_again = repair(text, schema, rules=rules)
+        if read_again.refusal is None or read_again.refusal.code == "duplicate_conflict":
+            return read_again
     if depth_of(value, LIMITS.nesting_max) > LIMITS.nesting_max:
         return _refused([Refusal(code="too_deep")])
     if isinstance(value, str):

@@ -14,6 +14,7 @@ from schemas.jsonvalue import Json, JsonObject
 
 _CLOSER_LOOK: Final = re.compile(r"\d{19}|[A-Za-z]:\\|\\[bf]|\.0+\s*[,}\]]|\d[eE][+-]?\d")
 """What the short way leaves to the long one: digits beyond 64 bits, paths, `7.0`, exponents."""
+_TRAILING_ZERO: Final = re.compile(r"\.\d*0\s*[,}\]]")
 _BACKSLASHES: Final = re.compile(r'"[A-Za-z]:\\|\\[bf]|\\u[dD][89a-fA-F]|"\\\\\\\\')
 """Escapes that are valid and may be meant otherwise, or that need care: these strings are read from the raw text."""
 _BEGUN: Final = re.compile(r"(?:t|tr|tru|f|fa|fal|fals|n|nu|nul|-|-?\d+[.eE+-]*|\\u?[0-9a-fA-F]{0,3})\Z")
@@ -36,6 +37,21 @@ def strict_arguments(raw: str, schema: ToolSchema | None) -> JsonObject | None:
     if not is_known or (schema is not None and not schema.validator.is_valid(value)):
         return None
     return value
+
+
+def telling(raw: str) -> str:
+    """The JSON object in a text, if it says more than its value: long digits, trailing zeros, odd backslashes, doubles.
+
+    Empty if it says no more, or if the text holds no one JSON object, whatever is around it.
+    """
+    text = raw[raw.find("{") : raw.rfind("}") + 1]
+    try:
+        value = orjson.loads(text)
+    except ValueError:
+        return ""
+    if _CLOSER_LOOK.search(text) or _TRAILING_ZERO.search(text):
+        return text
+    return text if text.count(":") != _pairs_in(value) and _has_doubles(text) else ""
 
 
 def strict_tree(raw: str) -> Node:

@@ -85,8 +85,6 @@ class ToolSchema:
     root: Spec
     parameters: JsonObject
     validator: jsonschema_rs.Draft202012Validator
-    integers: tuple[str, ...]
-    """Top-level keys that hold integers only."""
 
     def is_valid(self, value: Json) -> bool:
         """Whether a value satisfies the whole schema, formats included."""
@@ -115,8 +113,7 @@ def compile_tool(tool: JsonObject) -> ToolSchema:
     except (ValueError, TypeError) as error:  # what jsonschema-rs raises on a schema that is none, or a dead $ref
         raise SchemaError(f"{name or 'tool'}: {str(error).splitlines()[0][:200]}") from error
     root = _Reader(parameters).spec(parameters, name, 0)
-    integers = tuple(key for key, spec in root.properties.items() if spec.types == {"integer"})
-    return ToolSchema(name=name, root=root, parameters=parameters, validator=validator, integers=integers)
+    return ToolSchema(name=name, root=root, parameters=parameters, validator=validator)
 
 
 def _unwrapped(tool: JsonObject) -> tuple[str, JsonObject]:

@@ -34,8 +34,8 @@ class Reading:
     strategy: str = "json"
 
 
-def read_arguments(draft: CallDraft, schema: ToolSchema | None, rules: Rules = NO_RULES) -> Reading:
-    """The arguments of a call whose body some grammar could read."""
+def read_arguments(draft: CallDraft, schema: ToolSchema | None, rules: Rules = NO_RULES, raw: str = "") -> Reading:
+    """The arguments of a call whose body some grammar could read; `raw` is the call as the model wrote it."""
     if draft.params is not None and schema is None:
         return _reading(check({param.key: _typed(param) for param in draft.params}, None), "xml_params")
     if draft.params is not None:
@@ -43,7 +43,9 @@ def read_arguments(draft: CallDraft, schema: ToolSchema | None, rules: Rules = N
     if draft.arguments_text is not None:
         repaired = repair(draft.arguments_text, schema, rules=rules)
         return _reading(repaired, "json" if repaired.status == "ok" else "repair")
-    return _reading(check(draft.value, schema, rules=rules), STRATEGIES.get(draft.dialect, "json"))
+    return _reading(
+        check(draft.value, schema, rules=rules, raw=raw if schema else ""), STRATEGIES.get(draft.dialect, "json")
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -193,3 +193,27 @@ def test_one_day_is_no_period(key: str) -> None:
     got = check({key: "2025-01-01", "metrics": "revenue"}, SALES)
     assert got.refusal.code == "range_from_single_date"
     assert got.refusal.candidate["metrics"] == ["revenue"]
+
+
+RAW = [
+    ('{"heading": 3.20}', {"heading": 3.2}, {"heading": "3.20"}),
+    ('{"heading": "a", "file_path": "C:\\temp\\new.txt"}', {"heading": "a", "file_path": "C:\temp\new.txt"}, {"heading": "a", "file_path": "C:\\temp\\new.txt"}),
+    ('{"heading": 12345678901234567890123}', {"heading": 1.2345678901234568e22}, {"heading": "12345678901234567890123"}),
+    ('{"name": "keep_note", "arguments": {"heading": 7.10}}', {"heading": 7.1}, {"heading": "7.10"}),
+    ('{"heading": "a", "lines": ["x"]}', {"heading": "a", "lines": ["x"]}, {"heading": "a", "lines": ["x"]}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("raw", "value", "meant"), RAW)
+def test_the_raw_text_says_what_a_value_has_lost(raw: str, value: dict, meant: dict) -> None:
+    assert check(value, NOTE, raw=raw).arguments == meant
+
+
+def test_a_key_that_stood_twice_is_seen_in_the_raw_text() -> None:
+    raw = '{"name": "keep_note", "arguments": {"heading": "a", "heading": "b"}}'
+    assert check({"heading": "b"}, NOTE, raw=raw).refusal.code == "duplicate_conflict"
+
+
+def test_two_objects_are_both_offered() -> None:
+    got = repair('{"heading": "a"}{"heading": "b"}', NOTE)
+    assert got.refusal.candidate == [{"heading": "a"}, {"heading": "b"}]
