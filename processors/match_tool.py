@@ -26,7 +26,7 @@ EDIT_SCORE_MIN = 80.0
 EDIT_MARGIN_MIN = 2.0
 """How much nearer the tool must be than the next one."""
 CANDIDATES_MAX = 3
-POSTINGS_MAX = 4_000
+POSTINGS_MAX = 3_000
 """Entries of feature lists that one call looks at, rarest features first: bounds its cost in a large registry."""
 RANKED_MAX = 40
 """Tools that are compared in full."""
