@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/ready
 SECONDS_MAX := 900
 
-.PHONY: setup check format test test-servers bench fuzz up demo docs lock clean
+.PHONY: setup check format test test-servers bench fuzz up down demo docs lock clean
 
 setup: $(READY)  ## make .venv and install what the lock file names (1 to 3 minutes, once)
 
@@ -36,8 +36,12 @@ demo: $(READY)  ## the main job: raw model output through all stages on embedded
 	@echo "demo: raw model output through topics, four stages, registry and ClickHouse tables; about 1 minute"
 	@$(BIN)/hermes-streams demo
 
-up: $(READY)  ## everything on embedded engines until Ctrl-C
-	@$(BIN)/hermes-streams up
+up:  ## everything on real servers with docker compose (SCALE="--scale segment=3"); without docker: hermes-streams up
+	@$(PYTHON) deploy/environment.py
+	docker compose up --detach --build --wait $(SCALE)
+
+down:  ## stop what `make up` started; the data stays
+	docker compose down
 
 bench: $(READY)  ## every benchmark, each prints one table
 	@set -e; for file in benchmarks/bench_*.py; do echo "== $$file"; $(BIN)/python $$file; done

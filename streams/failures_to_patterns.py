@@ -76,7 +76,12 @@ class LearnWorker:
         self._topology = topology
         self._learner = learner
         self._seen: OrderedDict[bytes, None] = OrderedDict()
+        self.group = f"{settings.group_prefix}.{topology.stages['learn'].group}"
         self.counted = 0
+
+    def figures(self) -> dict[str, float]:
+        """Figures for Prometheus."""
+        return {"llm_learner_failures_total": self.counted}
 
     async def run(self, stop: asyncio.Event) -> None:
         """Work until `stop` is set; an app that crashed is started anew, up to a bound."""

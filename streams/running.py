@@ -16,7 +16,7 @@ from streams.settings import ConfigError, Settings
 from streams.sink_worker import SinkWorker
 from streams.snapshots import Snapshots
 from streams.stage import chains
-from streams.telemetry import Kinds
+from streams.telemetry import Kinds, Watched
 from streams.tokens_to_outputs import Compiled, hot_path
 from streams.topics import Topology, check_stages, load_topology
 from streams.trajectories_to_clickhouse import Sink
@@ -42,6 +42,10 @@ class Running:
     kinds: Kinds = field(default_factory=Kinds)
     sink: SinkWorker | None = None
     learner: LearnWorker | None = None
+
+    def watched(self) -> list[Watched]:
+        """All of them, for whoever asks for figures."""
+        return [*self.workers, *(worker for worker in (self.sink, self.learner) if worker is not None)]
 
     def not_ready(self) -> str | None:
         """What this process still waits for; None when it works."""
@@ -78,7 +82,7 @@ async def run(settings: Settings, running: Running, stop: asyncio.Event) -> None
     """Run the workers until `stop` is set; when one fails, the others end in order, then its fault is raised."""
     async with AsyncExitStack() as stack:
         if settings.metrics_address:
-            runner = await serve(settings.metrics_address, running.workers, running.kinds, running.not_ready)
+            runner = await serve(settings.metrics_address, running.watched(), running.kinds, running.not_ready)
             stack.push_async_callback(runner.cleanup)
         beating = asyncio.create_task(_beat())
         try:

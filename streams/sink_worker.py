@@ -41,7 +41,12 @@ class SinkWorker:
             names=("sink",), reads=entry.reads, builds=(), writes=({},), reads_tokens=False,
             is_transactional=topology.delivery == "exactly_once", group=f"{settings.group_prefix}.{entry.group}",
         )  # fmt: skip
+        self.group = self._chain.group
         self.stored = 0
+
+    def figures(self) -> dict[str, float]:
+        """Figures for Prometheus."""
+        return {"llm_sink_rows_total": self.stored}
 
     async def run(self, stop: asyncio.Event) -> None:
         """Work until `stop` is set; raises ServerAwayError."""
