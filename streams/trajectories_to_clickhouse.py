@@ -7,11 +7,14 @@ again. A row that the tables don't take is found by bisection and put into quara
 Events whose stream isn't known yet (tool results, failures: their topics may be ahead) wait in quarantine, durable.
 """
 
+import gc
 import marshal
+import math
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
@@ -58,7 +61,7 @@ class Sink:
         self._writer.set_client_setting("optimize_on_insert", "0")  # rows of one key meet in merges: inserts cost half
         self._inserting = ThreadPoolExecutor(1, thread_name_prefix="sink")
         self._pending: list[Future[None]] = []
-        self._places = Places(self._look_up)
+        self._places = Places(self._asker)
         self._waiting: Counter[str] | None = None
         self._columns: dict[str, Columns] = {}
         self.written: Counter[str] = Counter()
@@ -71,9 +74,10 @@ class Sink:
     def write(self, events: Sequence[SinkEvent]) -> None:
         """Store a batch; returns when it is durable. Raises ServerAwayError: give the same batch again."""
         try:
-            for start in range(0, len(events), BATCH_ROWS_MAX):
-                batch = self._batch(events[start : start + BATCH_ROWS_MAX])
-                self._pending.append(self._inserting.submit(self._insert_all, batch.tables))
+            with _no_collecting():
+                for start in range(0, len(events), BATCH_ROWS_MAX):
+                    batch = self._batch(events[start : start + BATCH_ROWS_MAX])
+                    self._pending.append(self._inserting.submit(self._insert_all, batch.tables))
         finally:
             self._settle()
 
@@ -97,17 +101,34 @@ class Sink:
 
     def _batch(self, events: Sequence[SinkEvent]) -> _Batch:
         batch, now_ms = _Batch(), int(self._now() * 1000)
-        if not all(rows.is_time(event.ts, now_ms) for event in events if isinstance(event, Step | Output)):
+        times = [event.ts for event in events if isinstance(event, Step | Output) and event.ts is not None]
+        # a NaN makes the sum one
+        if times and not (
+            math.isfinite(sum(times)) and all(rows.is_time(end, now_ms) for end in (min(times), max(times)))
+        ):
             events = self._without_impossible(events, batch, now_ms)
-        self._places.find({event.stream_id for event in events if not isinstance(event, Pattern)}, _times(events))
-        for event in events:
-            if isinstance(event, Step):
-                self._place_step(event, batch, now_ms)
-            else:
+            times = [event.ts for event in events if isinstance(event, Step | Output) and event.ts is not None]
+        self._find(events, times)
+        steps = [event for event in events if isinstance(event, Step)]
+        self._place_steps(steps, batch, now_ms)
+        if len(steps) < len(events):
+            for event in events:
                 self._place(event, batch, now_ms)
         self._take_up_waiting(batch)
         self._close_off(batch)
         return batch
+
+    def _find(self, events: Sequence[SinkEvent], times: Sequence[float]) -> None:
+        """Bring the places of a batch's streams into memory: near the batch's times; without a time, from any time."""
+        ids = {event.stream_id for event in events if not isinstance(event, Pattern)}
+        if times:
+            self._places.find(ids, (min(times), max(times)))
+        timeless = {
+            event.stream_id
+            for event in events
+            if isinstance(event, Failure | ToolResult) or (isinstance(event, Step | Output) and event.ts is None)
+        }
+        self._places.find(timeless - {""}, None)
 
     def _without_impossible(self, events: Sequence[SinkEvent], batch: _Batch, now_ms: int) -> list[SinkEvent]:
         """Events whose time can be true; the others are set aside and reported."""
@@ -140,21 +161,24 @@ class Sink:
                 if not self._place_dependent(event, batch):
                     self._set_aside("waiting", event, batch)
 
-    def _place_step(self, step: Step, batch: _Batch, now_ms: int) -> None:
-        stream_id = step.stream_id
-        place = batch.touched.get(stream_id)
-        if place is None:
-            started = now_ms if step.ts is None else int(step.ts)
-            place = self._places.of(stream_id, started, step.tenant or rows.DEFAULT_TENANT, step.run_id or stream_id)
-            place.session_id = step.session_id or place.session_id
-            place.goal_id = step.goal_id or place.goal_id
-            place.model = step.model or place.model
-            batch.touched[stream_id] = place
-        if step.order >= place.steps:
-            place.steps = min(step.order + 1, STEPS_MAX)
-            place.format = step.format or place.format
-            place.ended_ms = max(place.ended_ms, place.started_ms if step.ts is None else int(step.ts))
-        batch.tables["steps"].append(rows.step_row(step, place, batch.blobs))
+    def _place_steps(self, steps: Sequence[Step], batch: _Batch, now_ms: int) -> None:
+        touched, blobs, step_row, put = batch.touched, batch.blobs, rows.step_row, batch.tables["steps"].append
+        for step in steps:
+            place = touched.get(step.stream_id) or self._touched(step, batch, now_ms)
+            if step.order >= place.steps:
+                place.steps = min(step.order + 1, STEPS_MAX)
+                place.format = step.format or place.format
+            put(step_row(step, place, blobs))
+
+    def _touched(self, step: Step, batch: _Batch, now_ms: int) -> Place:
+        stream_id, started = step.stream_id, now_ms if step.ts is None else int(step.ts)
+        place = self._places.of(stream_id, started, step.tenant or rows.DEFAULT_TENANT, step.run_id or stream_id)
+        place.session_id = step.session_id or place.session_id
+        place.goal_id = step.goal_id or place.goal_id
+        place.model = step.model or place.model
+        place.ended_ms = max(place.ended_ms, place.started_ms if step.ts is None else started)
+        batch.touched[stream_id] = place
+        return place
 
     def _place_output(self, output: Output, batch: _Batch, now_ms: int) -> None:
         meta, stream_id = output.meta, output.stream_id
@@ -185,7 +209,7 @@ class Sink:
             return True
         if event.call_id not in place.calls:
             self._settle()
-            place.calls |= self._calls_of(event.stream_id)
+            place.calls |= self._places.calls_of(event.stream_id)
         if event.call_id not in place.calls:
             return False
         batch.tables["steps"].append(rows.result_row(event, place, batch.blobs))
@@ -253,39 +277,18 @@ class Sink:
         if aside:
             self._insert("quarantine", aside)
 
-    def _look_up(self, stream_ids: set[str], times: tuple[float, float] | None) -> dict[str, Place]:
-        day = 86_400
-        low, high = (times[0] / 1000 - day, times[1] / 1000 + day) if times else (0, 4_000_000_000)
-        found = self._asker.query(
-            "SELECT stream_id, tenant, run_id, toUnixTimestamp(hour), toUnixTimestamp64Milli(started_at),"
-            " toUnixTimestamp64Milli(ended_at), session_id, goal_id, model, format, steps, rev FROM streams"
-            " WHERE hour >= toDateTime({low:UInt32}, 'UTC') AND hour <= toDateTime({high:UInt32}, 'UTC')"
-            " AND stream_id IN {ids:Array(String)} ORDER BY rev",
-            parameters={"ids": list(stream_ids), "low": int(low), "high": int(high)},
-        ).result_rows
-        return {
-            row[0]: Place(
-                tenant=row[1], run_id=row[2], hour_ms=row[3] * 1000, started_ms=row[4], ended_ms=row[5],
-                session_id=row[6], goal_id=row[7], model=row[8], format=row[9], steps=row[10], rev=row[11],
-            )
-            for row in found
-        }  # fmt: skip
-
-    def _calls_of(self, stream_id: str) -> dict[str, tuple[int, str]]:
-        found = self._asker.query(
-            "SELECT call_id, `order`, name FROM steps WHERE kind = 'tool_call' AND stream_id = {id:String}",
-            parameters={"id": stream_id},
-        ).result_rows
-        return {row[0]: (row[1], row[2]) for row in found}
-
 
 def _tenant(event: Step | Output) -> str | None:
     return event.tenant if isinstance(event, Step) else (event.meta.tenant if event.meta else None)
 
 
-def _times(events: Sequence[SinkEvent]) -> tuple[float, float] | None:
-    """Range of the batch's times; None when an event has none, for its stream may be of any time."""
-    known = [event.ts for event in events if isinstance(event, Step | Output) and event.ts is not None]
-    if not known or any(isinstance(event, Failure | ToolResult) or event.ts is None for event in events):
-        return None
-    return min(known), max(known)
+@contextmanager
+def _no_collecting() -> Iterator[None]:
+    """Rows live until they are inserted; looking through them for garbage again and again took a sixth of the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
