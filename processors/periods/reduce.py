@@ -36,10 +36,12 @@ def reduced(tokens: Sequence[Token], context: Context) -> list[Token]:
 def _one_pass(level: Level, line: str, tokens: list[Token], context: Context) -> list[Token] | None:
     """The tokens after one pass; None if no rule applied."""
     found: list[Token] = []
+    any_of = level.any_of
     place = done = 0
     while start := level.starts.search(line, place):
         place = start.start()
-        made = _applied(level, line, place, (tokens, context))
+        may_apply = any_of[line[place]].match(line, place) is not None
+        made = _applied(level, line, place, (tokens, context)) if may_apply else None
         if made is None:
             place += 1
             continue
@@ -52,8 +54,6 @@ def _one_pass(level: Level, line: str, tokens: list[Token], context: Context) ->
 
 def _applied(level: Level, line: str, place: int, text: tuple[list[Token], Context]) -> tuple[Token, int] | None:
     """The token that the longest applicable rule makes at a place, and where its match ends."""
-    if level.any_of[line[place]].match(line, place) is None:
-        return None
     tokens, context = text
     matches: list[tuple[int, Rule]] = []
     for rule in level.rules[line[place]]:

@@ -5,7 +5,6 @@ and quoted text that says more than a period. Offsets are those of the text: eve
 """
 
 import re
-from collections.abc import Iterator
 from functools import cache
 
 from processors.periods.lexicon import cues, lexicon
@@ -23,6 +22,7 @@ _MARKS |= {"点": ("dian", 0), "前": ("qian", 1), "后": ("hou", 1)}
 _NUMERALS = frozenset("0123456789零〇一二两三四五六七八九十")
 _AGES = ("年级", "年龄", "年轻", "年纪", "点评", "点赞", "点击", "点数")
 _SUFFIXES = {"d": ("unit", "day"), "w": ("unit", "week"), "y": ("unit", "year"), "h": ("hunit", "hour")}
+_ADDRESS_MARKS = ("@", "://", "www.", "`")
 _QUOTED = re.compile(r"《[^《》\n]{1,200}》|[“「『][^”」』\n]{1,400}[”」』]|\"[^\"\n]{1,400}\"")
 NEAR_CHARS = 24
 """How far before a number the word that makes it an id may begin."""
@@ -38,95 +38,117 @@ def normalise(text: str) -> str:
 
 
 @cache
-def _scanner() -> re.Pattern[str]:
-    words = lexicon()
-    year = r"(?:19|20)\d\d"
-    end = r"(?![a-z\d])"
-    named = {
-        "mask": r"\d+(?:\.\d+)?% of \d[\d,.]*|https?://\S+|www\.\S+|[a-z0-9._+-]{1,64}@[a-z0-9.-]+|`[^`\n]*`"
-        r"|[$€£¥] ?\d[\d,.]*[kmb]?|#[a-z\d]+",
-        "moment": r"\d{4}-\d\d-\d\dt\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:z|[+-]\d\d:?\d\d)?",
-        "ymd": rf"{year}(?:-\d\d?-|/\d\d?/|\.\d\d?\.)\d\d?(?!\d)(?!\.\d|-\d\d?(?![\d./]))",
-        "md": r"(?<=[-~–—至到])\d\d?[./]\d\d?(?![\d./])",
-        "dmy": rf"\d\d?(?:-\d\d?-|/\d\d?/|\.\d\d?\.){year}(?![\d])|\d\d?/\d\d?/\d\d(?![\d/])",
-        "isoweek": rf"{year}-?w\d\d?{end}",
-        "yq": rf"(?:{year}|\d\d)[-/ ]?[qh][1-4]{end}",
-        "qy": rf"[qh][1-4](?:[-/ ]?{year}| ?'\d\d|[-/]\d\d)(?![a-z\d%])(?![-/:.]\d)",
-        "nq": rf"[1-4][qh](?:[-/ ]?(?:{year}|'?\d\d))?{end}",
-        "qh": rf"[qh][1-4]{end}",
-        "ym": rf"{year}(?:[-/](?:0?[1-9]|1[0-2])|\.(?:0[1-9]|1[0-2]))(?!\d)(?![/.]\d|-\d\d?(?!\d))(?!-?[qhw]\d)",
-        "my": rf"(?:0?[1-9]|1[0-2])/{year}(?![\d/])",
-        "decade": r"(?:(?:19|20)\d0|'?\d0)'?s(?![a-z])",
-        "fy": rf"fy ?'?(?:{year}|\d\d)(?:[-/]\d\d(?:\d\d)?)?(?!\d)",
-        "cy": rf"cy ?{year}{end}",
-        "splityear": rf"{year}[-/]\d\d(?!\d)(?![-/.]\d)",
-        "clock": r"\d\d?:\d\d(?::\d\d)?(?: ?[ap]\.?m(?![a-z])\.?)?(?![\d:])|\d\d?(?:\.\d\d)? ?[ap]\.?m(?![a-z])\.?",
-        "ymd8": rf"{year}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?![\d-])",
-        "ordinal": r"\d\d?(?:st|nd|rd|th)(?![a-z])",
-        "latin": rf"(?:{words.latin_phrases})(?![a-z\d])",
+def _scanner(has_addresses: bool) -> re.Pattern[str]:
+    """The pattern of all tokens; what starts with a letter first, since most places of a text do."""
+    named = ({"address": _ADDRESS} if has_addresses else {}) | _letters() | _chinese() | _numbers()
+    return re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in named.items()))
+
+
+_ADDRESS = r"https?://\S+|www\.\S+|[a-z0-9._+-]{1,64}@[a-z0-9.-]+|`[^`\n]*`"
+_YEAR = r"(?:19|20)\d\d"
+_END = r"(?![a-z\d])"
+
+
+def _letters() -> dict[str, str]:
+    return {
+        "qy": rf"[qh][1-4](?:[-/ ]?{_YEAR}| ?'\d\d|[-/]\d\d)(?![a-z\d%])(?![-/:.]\d)",
+        "qh": rf"[qh][1-4]{_END}",
+        "fy": rf"fy ?'?(?:{_YEAR}|\d\d)(?:[-/]\d\d(?:\d\d)?)?(?!\d)",
+        "cy": rf"cy ?{_YEAR}{_END}",
+        "suffix": r"(?<=\d)[dwyh](?![a-z\d])",
+        "latin": rf"(?:{lexicon().latin_phrases})(?![a-z\d])",
+        "word": r"[a-z]+(?![a-z]|[-_]?\d)(?:-(?:date|to)(?![a-z])|'(?!s(?![a-z]))[a-z]+)?",
+    }
+
+
+def _chinese() -> dict[str, str]:
+    return {
         "weekday": r"(?<=[周期拜])(?:一(?![共起直定般样些切旦度边并律次个家名百千万条批款周年月天键])(?!下(?!午))"
         r"|二(?![手次维线期季十百月年])|三(?![个家名方款大星次件种条位十百天四成月年])|四(?![个家川大十季名种款次件成月年])"
         r"|五(?![个家大名十种款次件位百金成月年])|六(?![个家安大十名种款次百成月年])"
         r"|日(?![均志常语元韩产化光销]|活(?!动)|报(?![表名告销修到警])|程(?!度)|记(?!录)|本(?![店部人地科])|用(?![户电水量]))"
         r"|天(?![天气猫津数河才])|[1-7](?![\d个家名.:%点万千]))|(?<=周)末",
-        "suffix": r"(?<=\d)[dwyh](?![a-z\d])",
-        "glued": r"\d{1,3}(?=(?:d|w|wk|wks|mo|mos|yr|yrs|y|h|hr|hrs|days?|weeks?|months?|years?|mins?)(?![a-z\d]))",
-        "number": rf"\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)+|\d+%|\d{{2,}}(?:-\d{{2,}}){{2,}}|\d{{5,}}[a-z\d-]*"
-        rf"|\d+[a-z_][a-z\d_-]*|(?:{year}(?!\d))|\d{{1,4}}",
-        "shortyear": r"'\d\d(?![\da-z])",
-        "id": r"(?!(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*-|(?:pre|post|mid|early|late)-)"
-        r"[a-z]+[-_]?\d[a-z\d_-]*",
-        "word": r"[a-z]+(?:-(?:date|to)(?![a-z])|'(?!s(?![a-z]))[a-z]+)?",
         "eleven": r"十一(?=假期|长假|黄金周|小长假|期间|放假|当天|国庆)",
-        "span": r"(?<=\d)\.\.(?=\d)",
         "mark": r"[年月](?=中(?:秋|国|间|心|文|等|小|大|旬|学)|底(?:价|薪|层|部|盘|特)"
         r"|初(?:稿|始|级|步|审|试)|内(?:部|容|存|测|业|蒙)"
         r"|末[端日])|前(?=提醒|提交|提供)|后(?=提醒|提交|台风)",
-        "chinese": words.chinese,
+        "chinese": lexicon().chinese,
         "numeral": r"[零〇一二两三四五六七八九十百]+",
+    }
+
+
+def _numbers() -> dict[str, str]:
+    return {
+        "mask": r"\d+(?:\.\d+)?% of \d[\d,.]*|[$€£¥] ?\d[\d,.]*[kmb]?|#[a-z\d]+",
+        "moment": r"\d{4}-\d\d-\d\dt\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:z|[+-]\d\d:?\d\d)?",
+        "ymd": rf"{_YEAR}(?:-\d\d?-|/\d\d?/|\.\d\d?\.)\d\d?(?!\d)(?!\.\d|-\d\d?(?![\d./]))",
+        "md": r"(?<=[-~–—至到])\d\d?[./]\d\d?(?![\d./])",
+        "dmy": rf"\d\d?(?:-\d\d?-|/\d\d?/|\.\d\d?\.){_YEAR}(?![\d])|\d\d?/\d\d?/\d\d(?![\d/])",
+        "isoweek": rf"{_YEAR}-?w\d\d?{_END}",
+        "yq": rf"(?:{_YEAR}|\d\d)[-/ ]?[qh][1-4]{_END}",
+        "nq": rf"[1-4][qh](?:[-/ ]?(?:{_YEAR}|'?\d\d))?{_END}",
+        "ym": rf"{_YEAR}(?:[-/](?:0?[1-9]|1[0-2])|\.(?:0[1-9]|1[0-2]))(?!\d)(?![/.]\d|-\d\d?(?!\d))(?!-?[qhw]\d)",
+        "my": rf"(?:0?[1-9]|1[0-2])/{_YEAR}(?![\d/])",
+        "decade": r"(?:(?:19|20)\d0|'?\d0)'?s(?![a-z])",
+        "splityear": rf"{_YEAR}[-/]\d\d(?!\d)(?![-/.]\d)",
+        "clock": r"\d\d?:\d\d(?::\d\d)?(?: ?[ap]\.?m(?![a-z])\.?)?(?![\d:])|\d\d?(?:\.\d\d)? ?[ap]\.?m(?![a-z])\.?",
+        "ymd8": rf"{_YEAR}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?![\d-])",
+        "ordinal": r"\d\d?(?:st|nd|rd|th)(?![a-z])",
+        "glued": r"\d{1,3}(?=(?:d|w|wk|wks|mo|mos|yr|yrs|y|h|hr|hrs|days?|weeks?|months?|years?|mins?)(?![a-z\d]))",
+        "number": rf"\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)+|\d+%|\d{{2,}}(?:-\d{{2,}}){{2,}}|\d{{5,}}[a-z\d-]*"
+        rf"|\d+[a-z_][a-z\d_-]*|(?:{_YEAR}(?!\d))|\d{{1,4}}",
+        "shortyear": r"'\d\d(?![\da-z])",
+        "span": r"(?<=\d)\.\.(?=\d)",
+        "id": r"(?!(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*-|(?:pre|post|mid|early|late)-)"
+        r"[a-z]+[-_]?\d[a-z\d_-]*",
+        "tail": r"[a-z]+",
         "point": r"'s(?![a-z])|[-–—~,、/'.;!?:\n()。\[\]{}|…&+]",
     }
-    return re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in named.items()))
 
 
 def tokens_of(text: str, context: Context) -> list[Token]:
     """Tokens of a normalised text, in order; everything between them that is no blank is one `x`."""
     found: list[Token] = []
-    end = 0
-    for token in _scanned(text, context):
-        if token.start > end and not text[end : token.start].isspace():
-            found.append(Token("x", end, token.start))
-        found.append(token)
-        end = token.end
-    if text[end:].strip():
-        found.append(Token("x", end, len(text)))
-    return _without_quotes(text, found)
-
-
-def _scanned(text: str, context: Context) -> Iterator[Token]:
-    words = lexicon().words
-    for match in _scanner().finditer(text):
+    words, done = lexicon().words, 0
+    for match in _scanner(any(mark in text for mark in _ADDRESS_MARKS)).finditer(text):
         name, (start, end) = match.lastgroup, match.span()
-        if name == "word" or name == "latin" or name == "chinese":  # noqa: PLR1714 - the hot line: no set is built
+        if name == "word" or name == "latin" or name == "chinese" or name == "tail":  # noqa: PLR1714 - the hot line
             entry = words.get(match.group())
             if entry is None:
                 continue
             if entry.kind in ("x", "often") and _is_counted(text, start):
-                yield _marked(text[start], start)
+                token = _marked(text[start], start)
             elif entry.kind != "x":
-                yield Token(entry.kind, start, end, entry.value)
-        elif name == "mark":
-            yield _marked(match.group(), start)
-        elif name == "span":
-            yield Token("dash", start, end)
-        elif name == "point":
-            yield Token(_KIND_OF[match.group()], start, end)
-        elif name == "suffix":
-            yield _suffix(match.group(), start, end)
-        elif name not in ("mask", "id"):
-            token = literal(name or "", match.group(), start, context)
-            if token is not None and not _is_no_time(text, token):
-                yield token
+                token = Token(entry.kind, start, end, entry.value)
+            else:
+                continue
+        elif (read := _token(name or "", match.group(), start, context)) is not None:
+            token = read
+        else:
+            continue
+        if start > done and not text[done:start].isspace():
+            found.append(Token("x", done, start))
+        found.append(token)
+        done = token.end
+    if text[done:].strip():
+        found.append(Token("x", done, len(text)))
+    return _without_quotes(text, found)
+
+
+def _token(name: str, text: str, start: int, context: Context) -> Token | None:
+    """What is no word of the lexicon; None if it is no time either."""
+    if name in ("mask", "id", "address"):
+        return None
+    if name == "point":
+        return Token(_KIND_OF[text], start, start + len(text))
+    if name == "mark":
+        return _marked(text, start)
+    if name == "span":
+        return Token("dash", start, start + len(text))
+    if name == "suffix":
+        return _suffix(text, start, start + len(text))
+    token = literal(name, text, start, context)
+    return None if token is None or _is_no_time(context.text, token) else token
 
 
 def _is_counted(text: str, start: int) -> bool:
