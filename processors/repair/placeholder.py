@@ -20,10 +20,9 @@ _GENERIC = frozenset({
     "any", "填写", "输入",
 })  # fmt: skip
 TRIGGER = re.compile(
-    r'"\s*(?:\.\.\.|…|\\u2026|\{\{|<[^<>"/]{1,60}>\s*"|\[[^\]"]{1,60}\]\s*"|\$\{|【|__|'
-    r"(?:your|insert|enter|fill in|todo|tbd|to be|placeholder|fixme)\b|(?:your|insert|enter)_|"
-    r'[\w -]{1,40}HERE\s*"|待|占位|此处|请填写)',
-    re.IGNORECASE,
+    r'"\s*(?=[.…{<\[$【_yYiIeEfFtTpPs待占此请\\])(?:\.\.\.|…|\\u2026|\{\{|<[^<>"/]{1,60}>\s*"|\[[^\]"]{1,60}\]\s*"|'
+    r'\$\{|【|__|string"\s*[,}\]]|(?i:(?:your|insert|enter|fill in|todo|tbd|to be|placeholder|fixme)\b)|'
+    r'(?i:(?:your|insert|enter)_)|待|占位|此处|请填写)|HERE\s*"'
 )
 """What must stand in a JSON text for any of its strings to be a placeholder; keeps the strict path short."""
 
@@ -39,4 +38,4 @@ def is_placeholder(text: str, spec: Spec) -> bool:
         inner = next(filter(None, framed.groups()))
         words = set(tokens(inner)) | set(re.findall(r"[\u4e00-\u9fff]{2}", inner))
         return bool(words & (set(tokens(spec.name)) | _GENERIC)) or fold(inner) == fold(spec.name)
-    return text == "string" or (" " in text and text == spec.description)
+    return text == "string"

@@ -12,8 +12,10 @@ from processors.repair.placeholder import TRIGGER
 from processors.repair.toolschema import ToolSchema
 from schemas.jsonvalue import Json, JsonObject
 
-_CLOSER_LOOK: Final = re.compile(r"\d{19}|[A-Za-z]:\\|\\[bf]|\.0+\s*[,}\]]|\d[eE][+-]?\d")
-"""What the short way leaves to the long one: digits beyond 64 bits, paths, `7.0`, exponents."""
+_CLOSER_LOOK: Final = re.compile(
+    r'[0-9.](?:(?<=\.)0+\s*[,}\]]|(?<=[0-9])[0-9]{18})|(?<=[:\[,\s])-?[0-9][0-9.]*[eE][+-]?[0-9]|"[A-Za-z]:\\|\\[bf]'
+)
+"""What the short way leaves to the long one: `7.0`, digits beyond 64 bits, exponents, paths."""
 _TRAILING_ZERO: Final = re.compile(r"\.\d*0\s*[,}\]]")
 _BACKSLASHES: Final = re.compile(r'"[A-Za-z]:\\|\\[bf]|\\u[dD][89a-fA-F]|"\\\\\\\\')
 """Escapes that are valid and may be meant otherwise, or that need care: these strings are read from the raw text."""

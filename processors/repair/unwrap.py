@@ -27,6 +27,8 @@ def unwrap(root: Members, spec: Spec, work: Work, read_nested: NestedReader) -> 
 
 
 def _inside(root: Members, spec: Spec, work: Work, read_nested: NestedReader) -> tuple[str, Members] | None:
+    if spec.required and spec.required <= {key for key, _ in root.pairs}:
+        return None
     own = _known(root, spec)
     for key, node in root.pairs:
         if not _is_wrapper(key, spec, work) or (len(root.pairs) > 1 and not _others_are_names(root, key, spec)):

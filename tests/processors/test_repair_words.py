@@ -56,3 +56,9 @@ def test_confidence_is_the_product_of_distinct_codes() -> None:
     assert confidence_of([one, two]) == round(RATES["enum_case"] * RATES["enum_alias"], 4)
     assert confidence_of([Repair(code="never_seen")]) == confidence.START
     assert all(0.5 < rate < 1 for rate in RATES.values())
+
+
+def test_the_page_on_repair_names_each_code() -> None:
+    page = (HERE.parent.parent / "docs" / "repair.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`([a-z_]+)`", page))
+    assert RATES.keys() | refusal.MESSAGES.keys() <= named
