@@ -51,6 +51,12 @@ from processors.pii.view import View, is_wide, view_of
 PASSES_MAX = 4
 """How often text that touches values is searched: a chain of more values without a boundary is no writing."""
 
+AROUND_CHARS = 224
+"""How far from a value the text that touches it is searched again."""
+EDGE_CHARS = 96
+"""What stands closer to the edge of such a piece may be cut, or lack its cue."""
+TOUCHED_MAX = 48
+
 
 def find_pii(text: str, rules: PiiRules = SHIPPED) -> list[PiiSpan]:
     """Spans of personal data and secrets, in order, without overlaps; offsets are of `text` as given."""
@@ -70,18 +76,36 @@ def find_in(view: View, rules: PiiRules) -> list[PiiSpan]:
 
 
 def _hits(text: str, rules: PiiRules) -> list[Hit]:
-    """Hits without overlaps. Where one touches other text, that text is searched again as it will stand: beside a
-    placeholder, which is a boundary that it did not have.
+    """Hits without overlaps. What touches one is searched again as it will stand: beside a placeholder, which is a
+    boundary that it did not have.
     """
-    hits = settled(candidates(text, rules))
-    more = hits
+    hits = candidates(text, rules)
+    if not hits:
+        return hits
+    hits = more = settled(hits)
     for _ in range(PASSES_MAX - 1):
-        if not any(touches(text, start, end) for start, end, _ in more):
+        touched = [hit for hit in more if touches(text, hit)]
+        if not touched:
             break
         text = masked(text, more)
-        more = settled(candidates(text, rules))
+        more = settled(_around(text, touched, rules))
         hits = sorted([*hits, *more], key=itemgetter(0)) if more else hits
     return hits
+
+
+def _around(text: str, touched: list[Hit], rules: PiiRules) -> list[Hit]:
+    """Hits beside the given ones; where those are many, in the whole text, which then costs less."""
+    if len(touched) > TOUCHED_MAX:
+        return candidates(text, rules)
+    found: dict[tuple[int, int], Hit] = {}
+    for start, end, _ in touched:
+        low, high = max(0, start - AROUND_CHARS), min(len(text), end + AROUND_CHARS)
+        first_sure = EDGE_CHARS if low else 0
+        last_sure = high - low - (EDGE_CHARS if high < len(text) else 0)
+        for a, b, rule in candidates(text[low:high], rules):
+            if first_sure <= a and b <= last_sure:
+                found[low + a, low + b] = (low + a, low + b, rule)
+    return list(found.values())
 
 
 def candidates(text: str, rules: PiiRules) -> list[Hit]:
@@ -92,6 +116,8 @@ def candidates(text: str, rules: PiiRules) -> list[Hit]:
     low = plain.lower()
     if ZERO in shape:
         _with_digits(text, (plain, shape), rules, hits)
+        if PLATE.needle in shape and not text.isascii():
+            _shapes(text, shape, PLATE, rules, hits)
     if TOKEN_RUN in (tokens := plain.translate(TOKEN)):
         _tokens(text, tokens, rules, hits)
     if ":" in text:
@@ -112,7 +138,11 @@ def candidates(text: str, rules: PiiRules) -> list[Hit]:
         if needle in low:
             _words(text, (low, needle), found, hits)
     if not text.isascii():
-        _beyond_ascii(text, (low, shape), rules, hits)
+        if "@" in text:
+            _shapes(text, low, AT_CJK, rules, hits)
+        for letter, cues in rules.cues:
+            if letter in text:
+                _cues(text, letter, cues, hits)
     return hits
 
 
@@ -142,17 +172,6 @@ def _with_colons(text: str, plain: bytes, rules: PiiRules, hits: list[Hit]) -> N
         _shapes(text, plain, URL, rules, hits)
 
 
-def _beyond_ascii(text: str, maps: tuple[bytes, bytes], rules: PiiRules, hits: list[Hit]) -> None:
-    low, shape = maps
-    if PLATE.needle in shape:
-        _shapes(text, shape, PLATE, rules, hits)
-    if "@" in text:
-        _shapes(text, low, AT_CJK, rules, hits)
-    for letter, cues in rules.cues:
-        if letter in text:
-            _cues(text, letter, cues, hits)
-
-
 def _end_of(run: re.Pattern[str], text: str, at: int) -> int:
     match = run.match(text, at)
     return match.end() if match else at + 1
@@ -160,9 +179,9 @@ def _end_of(run: re.Pattern[str], text: str, at: int) -> int:
 
 def _digits(text: str, shape: bytes, rules: PiiRules, hits: list[Hit]) -> None:
     at = shape.find(b"000")
-    last = len(text)
+    last, run_of_digits = len(text), DIGIT_RUN.match
     while at >= 0:
-        end = _end_of(DIGIT_RUN, text, at)
+        end = run_of_digits(text, at).end()  # type: ignore[union-attr]  # three digits were found there
         before = shape[at - 1] if at else SPACE
         start = at
         if before == UPPER:

@@ -10,38 +10,35 @@ PLACEHOLDER_END = "_REDACTED]"
 _DIGITS = frozenset("0123456789")
 
 
-def first(rules: tuple[Rule, ...], text: str, start: int) -> Hit | None:
+def first(rules: tuple[Rule, ...], text: str, place: int) -> Hit | None:
     """What the first rule finds that matches at a place and passes its checks."""
     for rule in rules:
-        match = rule.match(text, start)
-        if match is not None:
-            hit = _checked(rule, text, match)
-            if hit is not None:
-                return hit
+        match = rule.match(text, place)
+        if match is None:
+            continue
+        start, end = match.span(rule.group)
+        while text[end - 1] in " \n\r\t":
+            end -= 1
+        if rule.unless is not None and rule.unless.search(text[max(0, start - NEAR_CHARS) : start]):
+            continue
+        if rule.check is not None and not rule.check(text[start:end]):
+            end = _shrunk(rule, text, start, end) if rule.shrink else start
+            if end == start:
+                continue
+        if rule.near is not None and not _is_near(rule.near, text, start):
+            continue
+        return (start - _lead_chars(rule, text, start) if rule.lead else start), end, rule
     return None
 
 
-def _checked(rule: Rule, text: str, match: re.Match[str]) -> Hit | None:
-    start, end = match.span(rule.group)
-    while text[end - 1] in " \n\r\t":
-        end -= 1
-    if rule.unless is not None and rule.unless.search(text[max(0, start - NEAR_CHARS) : start]):
-        return None
-    if rule.check is not None and not rule.check(text[start:end]):
-        end = _shrunk(rule, text, start, end) if rule.shrink else start
-        if end == start:
-            return None
-    if rule.near is not None and not _is_near(rule.near, text, start):
-        return None
+def _lead_chars(rule: Rule, text: str, start: int) -> int:
+    """How long what belongs to the value is that stands directly before it."""
     for lead in rule.lead:
         before = start - len(lead)
-        if (
-            before >= 0
-            and text.startswith(lead, before)
-            and not (before and lead[0].isdigit() and text[before - 1] in _DIGITS)
-        ):
-            return before, end, rule
-    return start, end, rule
+        if before >= 0 and text.startswith(lead, before):
+            is_cut = before and lead[0].isdigit() and text[before - 1] in _DIGITS
+            return 0 if is_cut else len(lead)
+    return 0
 
 
 def _is_near(cue: re.Pattern[str], text: str, start: int) -> bool:

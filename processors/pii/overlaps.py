@@ -1,12 +1,13 @@
 """Hits that overlap or touch → spans apart, and the text as it will stand around them."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from processors.pii.matching import PLACEHOLDER_END, Hit
 from processors.pii.span import PiiSpan
 
-_TOUCHING = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@'+-")
+CJK_ADDRESS_CHARS = 10
+"""The Chinese part of an address that may follow a value, and its `@`."""
+_TOUCHING = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@+-")
 
 
 def settled(hits: list[Hit]) -> list[Hit]:
@@ -45,12 +46,17 @@ def masked(text: str, hits: list[Hit]) -> str:
     return "".join(parts)
 
 
-def touches(text: str, start: int, end: int) -> bool:
-    """Whether a character stands directly before or after that belongs to values."""
-    around = text[max(0, start - 1) : start] + text[end : end + 1]
-    if around.endswith(".") and text[end + 1 : end + 2].isalnum():
+def touches(text: str, hit: Hit) -> bool:
+    """Whether a character stands directly before or after a value that belongs to values, with no quotation between."""
+    start, end, rule = hit
+    if rule.is_exact:
+        return False
+    before, after = text[max(0, start - 1) : start], text[end : end + 1]
+    if after in {".", "'"} and text[end + 1 : end + 2].isalnum():
         return True
-    return any(letter in _TOUCHING or (letter >= "\u3040" and "@" in text) for letter in around)
+    if before in _TOUCHING or after in _TOUCHING:
+        return True
+    return after >= "\u3040" and "@" in text[end : end + CJK_ADDRESS_CHARS]
 
 
 def merged(spans: list[PiiSpan], more: Iterable[PiiSpan]) -> list[PiiSpan]:
@@ -58,7 +64,7 @@ def merged(spans: list[PiiSpan], more: Iterable[PiiSpan]) -> list[PiiSpan]:
     kept: list[PiiSpan] = []
     for span in sorted([*spans, *more], key=lambda span: span.start):
         if kept and span.start < kept[-1].end:
-            kept[-1] = replace(kept[-1], end=max(kept[-1].end, span.end))
+            kept[-1] = kept[-1]._replace(end=max(kept[-1].end, span.end))
         else:
             kept.append(span)
     return kept

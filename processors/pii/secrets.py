@@ -17,7 +17,7 @@ _STAND_IN_PARTS = (
 )  # fmt: skip
 _PIECE = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+|[^A-Za-z0-9]+")
 _HEX = re.compile(r"[0-9a-f]{32,}|[0-9A-F]{32,}")
-_SYMBOLS = frozenset("!@#$%^&*~+=/?")
+_HAS_CLASS = tuple(re.compile(members).search for members in ("[a-z]", "[A-Z]", "[0-9]", "[!@#$%^&*~+=/?]"))
 _WORDS = re.compile(
     r"[a-z]+(?:[-_.][a-z]+)*|[A-Z]+(?:[-_.][A-Z]+)*|[A-Z]?[a-z]+(?:[-_. ]?[A-Z][a-z]+)*|[A-Za-z_]+(?:\.[A-Za-z_]\w*)+"
 )
@@ -38,12 +38,8 @@ def is_value(text: str) -> bool:
 
 
 def _classes(text: str) -> int:
-    return (
-        any("a" <= c <= "z" for c in text)
-        + any("A" <= c <= "Z" for c in text)
-        + any("0" <= c <= "9" for c in text)
-        + any(c in _SYMBOLS for c in text)
-    )
+    """How many of lower case, upper case, digits and symbols are there."""
+    return sum(has(text) is not None for has in _HAS_CLASS)
 
 
 def _is_jumbled(text: str) -> bool:
@@ -77,7 +73,8 @@ def random_token(text: str) -> bool:
         return False
     if _HEX.search(text):
         return True
-    return _classes(text) >= 2 and any("0" <= c <= "9" for c in text) and (_is_jumbled(text) or _classes(text) >= 3)
+    classes = _classes(text)
+    return classes >= 2 and _HAS_CLASS[2](text) is not None and (classes >= 3 or _is_jumbled(text))
 
 
 def userinfo(text: str) -> bool:

