@@ -54,7 +54,7 @@ class Shape:
 _CJK = "\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af"
 cjk_local = re.compile(f"(?s)(?:.*[是为到给箱址系送]|.*[^{_CJK}]|)([{_CJK}]{{1,8}})\\Z").match
 """The Chinese part of an address at the end of up to nine characters: short, after a boundary or a word for `is`."""
-_SPELLED = re.compile(r"[\[(][Aa][Tt][\])] ?[A-Za-z0-9-]{1,63} ?(?:[\[(][Dd][Oo][Tt][\])]|\.)")
+_SPELLED = re.compile(r"[\[(][Aa][Tt][\])] ?[A-Za-z0-9\u00c0-\u024f-]{1,63} ?(?:[\[(][Dd][Oo][Tt][\])]|\.)")
 QUAD = Shape("quad", b"0.0", _DIGITS.decode(), 3, guard=re.compile(r"[0-9]\.[0-9]{1,3}\."), run=re.compile(r"[0-9.]+"))
 IBAN = Shape("iban", b"UU00", guard=re.compile(r"[A-Z]{2}[0-9]{2}[ -]?[A-Z0-9]{4}[ -]?[A-Z0-9]{4}"))
 DOTTED_HEX = Shape("dotted", b"hhhh.hhhh.hhhh", run=re.compile(r"[0-9A-Fa-f.]+"))
@@ -74,8 +74,8 @@ AT = Shape("at", b"@", _LOCAL, 64, guard=re.compile(r"(?<=[\w.%+'-])@[\w-]{1,63}
 PLUS = Shape("plus", b"+", "(", 1, guard=re.compile(r"(?<![0-9A-Za-z+])\+\(?[1-9][0-9 ().-]{6}"))
 PADDING = Shape("padding", b"==", _LETTERS + "+/", 86, guard=re.compile(r"(?<=[A-Za-z0-9+/])==(?!=)"))
 SPELLED = (
-    Shape("spelled", b"[at]", _LOCAL + " ", 80, guard=_SPELLED),
-    Shape("spelled", b"(at)", _LOCAL + " ", 80, guard=_SPELLED),
+    Shape("spelled", b"[at]", _LOCAL + " []()", 120, guard=_SPELLED),
+    Shape("spelled", b"(at)", _LOCAL + " []()", 120, guard=_SPELLED),
 )
 KEY_BLOCK = Shape("pem", b"-----begin ")
 PLATE = Shape("plate", b"?U", guard=re.compile(r".[A-Z][^A-Za-z0-9]?[A-Z0-9]{5}"))

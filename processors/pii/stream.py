@@ -49,7 +49,9 @@ _KEY_BLOCK = _LOWER + _UPPER + _DIGITS + "+/=-_. \n\r\t\\"
 _PROVINCES = frozenset("京津沪渝冀豫云辽黑湘皖鲁新苏浙赣鄂桂甘晋蒙陕吉闽贵粤青藏川宁琼使领")
 _CJK = "\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af"
 _header = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}-{0,5}\Z").match
-_spelled = re.compile(r"(?i)[\[(](?:a(?:t(?:[\])](?: ?[A-Z0-9-]{0,63}(?: ?[\[(]?(?:d(?:ot?)?)?)?)?)?)?)?\Z").match
+_spelled = re.compile(
+    r"(?i)(?:[\[(](?:dot|at)[\])] ?[A-Z0-9._+\u00c0-\u024f-]{0,63} ?){0,8}(?:[\[(](?:at?|d|dot?)?)?\Z"
+).match
 _cjk_domain = re.compile(f"(?:(?<=[{_CJK}])@|@[A-Za-z0-9-]{{0,24}}[{_CJK}])[{_CJK}A-Za-z0-9.-]{{0,60}}\\Z").match
 _plain = re.compile(f"[A-Za-z\\s,.!?;'\"|*#<>{{}}/_=`。，、；：！？“”‘’…（）《》{_CJK}-]*\\Z").match
 _long_word = re.compile(r"[A-Za-z_/-]{16}").search
