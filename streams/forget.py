@@ -21,7 +21,7 @@ NO_PARTITION = "19710104"
 """Dropping a partition makes ClickHouse remove old parts at once; this one can't exist, its rows would be too old."""
 BY = ("stream", "run", "session")
 _COLUMN = {"stream": "stream_id", "run": "run_id", "session": "session_id"}
-_TABLES = ("steps", "streams", "failures", "quarantine", "scores")
+_TABLES = ("steps", "streams", "failures", "quarantine", "scores", "reasoning_records")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +51,9 @@ def forget(dsn: str, by: str, name: str, *, dry_run: bool = False) -> Forgotten:
 def _forget(client: Client, stream_ids: list[str], by: str, name: str) -> Forgotten:
     rows = _counts(client, stream_ids, by, name)
     keys = _texts_of(client, stream_ids)
+    _delete(
+        client, "record_features", "record IN {records:Array(UInt64)}", {"records": _records_of(client, stream_ids)}
+    )
     for table in _TABLES:
         _delete(client, table, _where(table, by), {"ids": stream_ids, "name": name})
     alone = [key for key in keys if key not in _used(client, keys)]
@@ -77,6 +80,15 @@ def _texts_of(client: Client, stream_ids: list[str]) -> list[str]:
         parameters={"ids": stream_ids},
     ).result_rows
     return [row[0] for row in found if row[0]]
+
+
+def _records_of(client: Client, stream_ids: list[str]) -> list[int]:
+    """Numbers of the streams' reasoning records: their features have nothing else to be found by."""
+    found = client.query(
+        "SELECT DISTINCT record FROM reasoning_records WHERE stream_id IN {ids:Array(String)}",
+        parameters={"ids": stream_ids},
+    ).result_rows
+    return [row[0] for row in found]
 
 
 def _used(client: Client, keys: list[str]) -> set[str]:
@@ -112,7 +124,7 @@ def _delete(client: Client, table: str, where: str, given: JsonObject) -> None:
 
 def _off_disk(client: Client) -> bool:
     """Remove the parts that the mutations replaced."""
-    tables = (*_TABLES, "blobs")
+    tables = (*_TABLES, "record_features", "blobs")
     for table in tables:
         client.command(f"ALTER TABLE {table} MODIFY SETTING old_parts_lifetime = 1")
     query = (

@@ -23,7 +23,7 @@ from schemas.toolcall import CallStatus, ToolCall, ToolResult
 from schemas.trajectory import Step
 from streams.export import Choice, Tally, jsonl, parquet, training
 from streams.forget import forget
-from streams.store import Reader
+from streams.store import Reader, open_client
 from streams.tail import Wanted, line_of
 from streams.trajectories_to_clickhouse import Sink
 from tests.streams.samples import run_events, week
@@ -173,10 +173,18 @@ def test_forgetting_a_session_leaves_nothing(reader: Reader, dsn: str) -> None:
     ])  # fmt: skip
     sink.close()
     before = reader.query("SELECT count() FROM steps FINAL WHERE stream_id != 'secret-1'").rows[0][0]
+    client = open_client(dsn)
+    client.command(
+        "INSERT INTO reasoning_records (tenant, record, stream_id, goal, reusable, features, weights, norm, created_at, rev)"
+        " VALUES ('acme', 77, 'secret-1', 'unrepeatable goal', 1, [5], [1], 1, now64(3), 1)"
+    )
+    client.close()
+    assert reader.query("SELECT count() FROM record_features WHERE record = 77").rows == [(1,)]
     assert forget(dsn, "session", "session-42", dry_run=True).rows["steps"] == 2
     done = forget(dsn, "session", "session-42")
     assert (done.stream_ids, done.rows["steps"], done.is_off_disk) == (("secret-1",), 2, True)
-    for table in ("steps", "streams", "failures", "quarantine"):
+    assert reader.query("SELECT count() FROM record_features WHERE record = 77").rows == [(0,)]
+    for table in ("steps", "streams", "failures", "quarantine", "reasoning_records"):
         assert reader.query(f"SELECT count() FROM {table} WHERE stream_id = 'secret-1'").rows[0][0] == 0
     assert reader.query("SELECT count() FROM blobs WHERE position(content, 'unrepeatable') > 0").rows[0][0] == 0
     assert reader.query("SELECT count() FROM steps FINAL WHERE stream_id != 'secret-1'").rows[0][0] == before
