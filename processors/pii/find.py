@@ -115,7 +115,7 @@ def candidates(text: str, rules: PiiRules) -> list[Hit]:
     shape = plain.translate(SHAPE)
     low = plain.lower()
     if ZERO in shape:
-        _with_digits(text, (plain, shape), rules, hits)
+        _with_digits(text, (plain.translate(HEX), shape), rules, hits)
         if PLATE.needle in shape and not text.isascii():
             _shapes(text, shape, PLATE, rules, hits)
     if TOKEN_RUN in (tokens := plain.translate(TOKEN)):
@@ -147,19 +147,17 @@ def candidates(text: str, rules: PiiRules) -> list[Hit]:
 
 
 def _with_digits(text: str, maps: tuple[bytes, bytes], rules: PiiRules, hits: list[Hit]) -> None:
-    plain, shape = maps
+    hexes, shape = maps
     if b"000" in shape:
         _digits(text, shape, rules, hits)
     if IBAN.needle in shape:
         _shapes(text, shape, IBAN, rules, hits)
     if QUAD.needle in shape:
         _shapes(text, shape, QUAD, rules, hits)
-    if "." in text or "-" in text:
-        hexes = plain.translate(HEX)
-        if DOTTED_HEX.needle in hexes:
-            _shapes(text, hexes, DOTTED_HEX, rules, hits)
-        if DASHED_HEX.needle in hexes:
-            _shapes(text, hexes, DASHED_HEX, rules, hits)
+    if "." in text and DOTTED_HEX.needle in hexes:
+        _shapes(text, hexes, DOTTED_HEX, rules, hits)
+    if "-" in text and DASHED_HEX.needle in hexes:
+        _shapes(text, hexes, DASHED_HEX, rules, hits)
 
 
 def _with_colons(text: str, plain: bytes, rules: PiiRules, hits: list[Hit]) -> None:
@@ -193,7 +191,7 @@ def _digits(text: str, shape: bytes, rules: PiiRules, hits: list[Hit]) -> None:
             found = None
         else:
             follow = text[end] if end < last else ""
-            found = rules.digits.get((end - at, follow if follow in FOLLOWS else ""))
+            found = rules.digits.get((end - at, follow if follow in FOLLOWS else "", text[at]))
         hit = None if found is None else first(found, text, start)
         if hit is not None:
             hits.append(hit)

@@ -59,6 +59,8 @@ class Rule:
     """For `digits`, `letters`: how long the first run of digits is; for `token`: how long the run is, if told."""
     follows: tuple[str, ...] = ()
     """For `digits`: which character stands after the first run; none = any."""
+    begins: str = "0123456789"
+    """For `digits`: which digits the run may begin with."""
     needles: tuple[str, ...] = ()
     """For `token`: how the run begins; for `word`: what is searched for, in lower case."""
     positives: tuple[str, ...] = ()
@@ -70,7 +72,8 @@ class PiiRules:
     """Frozen set of rules, indexed by anchor."""
 
     rules: tuple[Rule, ...]
-    digits: Mapping[tuple[int, str], tuple[Rule, ...]]
+    digits: Mapping[tuple[int, str, str], tuple[Rule, ...]]
+    """By the length of the first run, the character after it, and its first digit."""
     letters: Mapping[int, tuple[Rule, ...]]
     worded: Mapping[int, tuple[Rule, ...]]
     """For digits directly after a lower-case letter."""
@@ -96,7 +99,10 @@ def indexed(rules: Iterable[Rule]) -> PiiRules:
     words = _by(kept, lambda rule: rule.needles if rule.anchor == "word" else ())
     return PiiRules(
         rules=kept,
-        digits=_by(kept, lambda rule: product(rule.lengths, rule.follows or _ANY) if rule.anchor == "digits" else ()),
+        digits=_by(
+            kept,
+            lambda rule: product(rule.lengths, rule.follows or _ANY, rule.begins) if rule.anchor == "digits" else (),
+        ),
         letters=_by(kept, lambda rule: rule.lengths if rule.anchor == "letters" else ()),
         worded=_by(kept, lambda rule: rule.lengths if rule.anchor == "worded" else ()),
         tokens=_by(kept, lambda rule: [needle[:2] for needle in rule.needles] if rule.anchor == "token" else ()),
@@ -141,6 +147,7 @@ def rule_from(entry: JsonObject, defaults: JsonObject) -> Rule:
         unless=re.compile(data["unless"]) if "unless" in data else None,
         shrink=data.get("shrink", False),
         is_exact=data.get("is_exact", False),
+        begins=data.get("begins", "0123456789"),
         **{
             name: tuple(data.get(name, ()))
             for name in ("lead", "lengths", "follows", "needles", "positives", "negatives")
