@@ -10,7 +10,7 @@ from processors.periods.reading import Place, Span, Sure, Value
 from processors.periods.spans import add_months, iso_week, month_end, months_span, unit_span, week_span
 
 PARTS = {"quarter": 3, "half": 6}
-BARE_BACK_MAX, BARE_AHEAD_MAX = 40, 10
+BARE_BACK_MAX, BARE_AHEAD_MAX = 15, 10
 """A number of four digits with no word that makes it a year is one only this near to `now`."""
 YEARS_BACK_MAX, YEARS_AHEAD_MAX = 5, 3
 """A number of two digits is a year only this near to `now`; further off it may be a count of years."""

@@ -195,6 +195,8 @@ def distant(found: Found) -> Made:
         seconds = seconds + half if found.has("and", "ge") else half
     if not 1 <= count <= COUNT_MAX:
         return None
+    if found.has("a") and found.word("hunit") != "hour" and found.int_arg("direction", -1) > 0:
+        return Value(grain="vague", doubt="an idiom for soon", sure=Sure.RELATIVE)
     moment = found.context.now.replace(microsecond=0) + timedelta(seconds=found.int_arg("direction", -1) * seconds)
     return Value(grain="moment", spans=((moment, moment),), sure=Sure.RELATIVE)
 

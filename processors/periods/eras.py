@@ -38,6 +38,8 @@ def century_span(found: Found) -> Made:
 
 def season(found: Found) -> Made:
     """Summer 2024, 暑假: a season has no bounds that all agree on."""
+    if any(token.kind == "season" and token.end - token.start < 2 for token in found.tokens):
+        return None
     first, length = SEASONS[found.number("season")]
 
     def at(year: int) -> tuple[Span, ...]:

@@ -1,5 +1,6 @@
 """The leftover guard: a settled period beside time words that no rule read is not settled."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -25,6 +26,8 @@ ENDS = frozenset({"n", "ord", "y4", "y2", "mon", "wmon", "q", "h"})
 OPENERS = frozenset({"from", "between", "starting"})
 FROM_CHARS = 40
 """How far before an open end a `from` may stand that belongs to it."""
+EXCEPT_GAP = re.compile(r"\s*(?:(?:for|in|on|the|that|of|from)\s+)*")
+"""What may stand between an exception and its period."""
 ADJACENT_GUARDS = frozenset({"edge", "qian", "hou", "nei", "lai", "laishort", "during", "thistime", "qi", "inclusive"})
 """Classes that change a period only right behind it."""
 
@@ -40,6 +43,8 @@ def guarded(item: Item, tokens: Sequence[Token], text: str, *, has_now: bool) ->
         return _unread(item, "a span's other end")
     for token in tokens:
         if token.kind in ADJACENT_GUARDS and token.start == end:
+            return _unread(item, text[token.start : token.end])
+        if token.kind == "except" and EXCEPT_GAP.fullmatch(text, token.end, max(token.end, start)):
             return _unread(item, text[token.start : token.end])
         if token.kind == "approx" and (not text[token.end : start].strip() or token.start - end in (0, 1)):
             return _unread(item, text[token.start : token.end])
