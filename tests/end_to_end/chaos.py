@@ -1,0 +1,263 @@
+"""Streams produced while workers, sink, registry and broker are killed, paused and started again; then all is counted.
+
+    python -m tests.end_to_end.chaos --streams 5000 --faults 200 [--engines servers] [--brokers 3] [--exactly-once]
+
+Faults come one after the other at random, from a seed: SIGKILL of a worker or the sink and a new one in its place,
+SIGTERM (a rolling restart), SIGSTOP for longer than the session timeout and SIGCONT (a member that the group gave up and
+that comes back), SIGKILL and restart of redis-server and of a broker (real servers only).
+"""
+
+import argparse
+import asyncio
+import contextlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from aiokafka import AIOKafkaProducer
+from aiokafka.errors import KafkaError
+
+from schemas.wire import encode
+from streams.embedded import engines
+from streams.settings import Settings, environment_of
+from streams.store import Reader
+from streams.topics import apply, load_topology
+from tests.end_to_end.test_workers_killed import expected, tokens_of, without_volatile
+from tests.servers.kafka_cluster import Broker, cluster
+from tests.servers.redis_server import RedisServer
+from tests.streams.flow import consumed, interleaved, outputs
+
+CHAIN = ("segment", "reason", "tool", "clean")
+OPEN = 100
+POISON = (b"\xff\xfe", b'{"seq": 1}', b'{"schema":"token/9","stream_id":"x","seq":0,"text":""}')
+
+
+@dataclass
+class Plan:
+    """Size of a run."""
+
+    streams: int
+    faults: int
+    pause_s: float = 1.0
+    workers: int = 2
+    seed: int = 1
+    pauses_s: float = 4.0
+    """How long a member is stopped: longer than the session timeout."""
+
+
+@dataclass
+class Report:
+    """What came out."""
+
+    faults: Counter = field(default_factory=Counter)
+    streams: int = 0
+    lost: int = 0
+    changed: int = 0
+    repeated: int = 0
+    """Outputs that stand on their topic more than once, with the same id; readers collapse them."""
+    letters: int = 0
+    rows: int | None = None
+    seconds: float = 0.0
+
+
+class Processes:
+    """Worker processes by name."""
+
+    def __init__(self, settings: Settings, folder: Path) -> None:
+        self._environment = {**os.environ, **environment_of(settings)}
+        self._folder = folder
+        self.running: dict[str, subprocess.Popen] = {}
+
+    def start(self, name: str, *stages: str) -> None:
+        with (self._folder / f"{name}.log").open("ab") as log:
+            command = [sys.executable, "-m", "streams", "run", *stages]
+            self.running[name] = subprocess.Popen(command, env=self._environment, stderr=log, stdout=subprocess.DEVNULL)
+
+    def end(self, name: str, number: int) -> None:
+        process = self.running[name]
+        process.send_signal(signal.SIGCONT)
+        process.send_signal(number)
+        try:
+            process.wait(60)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+    def end_all(self) -> None:
+        for process in self.running.values():
+            process.send_signal(signal.SIGCONT)
+            process.terminate()
+        for name in self.running:
+            self.end(name, signal.SIGTERM)
+
+
+async def run(settings: Settings, plan: Plan, folder: Path, servers: dict[str, Callable[[], None]]) -> Report:
+    """One run; `servers` has a kill-and-restart for each server that may be killed."""
+    report, started = Report(streams=plan.streams), time.monotonic()
+    processes = Processes(settings, folder)
+    for number in range(plan.workers):
+        processes.start(f"chain{number}", *CHAIN)
+    processes.start("sink", "sink")
+    try:
+        producing = asyncio.create_task(produce(settings, plan))
+        await faults(processes, plan, servers, report, producing)
+        await producing
+        found = await consumed(settings, "llm.outputs", plan.streams, wait_s=180, extra_s=5)
+        letters = await consumed(settings, "llm.dead-letters", len(POISON), extra_s=1)
+        await asyncio.sleep(3)  # the sink is the last to hear of an output
+    finally:
+        processes.end_all()
+    count(found, report)
+    report.letters = len({(record.value, dict(record.headers)["dlq.origin.offset"]) for record in letters})
+    report.rows = rows(settings)
+    report.seconds = round(time.monotonic() - started, 1)
+    return report
+
+
+async def produce(settings: Settings, plan: Plan) -> None:
+    """All streams, some open at a time, for as long as the faults take; poison in between."""
+    span_s = plan.faults * plan.pause_s
+    records = [(token.stream_id.encode(), encode(token)) for token in tokens(plan)]
+    for place, poison in enumerate(POISON):
+        records.insert(len(records) * (place + 1) // (len(POISON) + 1), (b"poison", poison))
+    size = max(1, len(records) // max(1, int(span_s * 5)))
+    topic = settings.topic_prefix + "llm.tokens"
+    producer = None
+    for at in range(0, len(records), size):
+        sent: list = []
+        while not sent:
+            try:
+                if producer is None:
+                    idempotent = bool(os.environ.get("HERMES_CHAOS_SERVERS"))
+                    producer = AIOKafkaProducer(
+                        bootstrap_servers=settings.kafka_bootstrap, enable_idempotence=idempotent, linger_ms=2
+                    )
+                    await producer.start()
+                sent = [await producer.send(topic, value, key=key) for key, value in records[at : at + size]]
+                await asyncio.gather(*sent)
+            except KafkaError:  # the broker was killed: deltas that are sent again are dropped by their seq
+                sent = []
+                with contextlib.suppress(KafkaError):
+                    await producer.stop()
+                producer = None
+                await asyncio.sleep(0.3)
+        await asyncio.sleep(0.2)
+    await producer.stop()
+
+
+def tokens(plan: Plan) -> Iterator:
+    for start in range(0, plan.streams, OPEN):
+        yield from interleaved(*(tokens_of(f"s{i}", i) for i in range(start, min(start + OPEN, plan.streams))))
+
+
+async def faults(processes: Processes, plan: Plan, servers: dict, report: Report, producing: asyncio.Task) -> None:
+    source = random.Random(plan.seed)
+    chains = [name for name in processes.running if name.startswith("chain")]
+    kinds = ["kill", "kill", "pause", "restart", "kill sink", *servers]
+    waiting: list[asyncio.Task] = []
+    for _ in range(plan.faults):
+        await asyncio.sleep(plan.pause_s * source.uniform(0.5, 1.5))
+        kind, name = source.choice(kinds), source.choice(chains)
+        report.faults[kind] += 1
+        if kind == "pause":
+            processes.running[name].send_signal(signal.SIGSTOP)
+            waiting.append(asyncio.create_task(go_on(processes.running[name], plan.pauses_s)))
+        elif kind in servers:
+            await asyncio.to_thread(servers[kind])
+        else:
+            name = "sink" if kind == "kill sink" else name
+            number = signal.SIGTERM if kind == "restart" else signal.SIGKILL
+            await asyncio.to_thread(processes.end, name, number)
+            processes.start(name, *(("sink",) if name == "sink" else CHAIN))
+        if producing.done():
+            producing.result()
+    await asyncio.gather(*waiting)
+
+
+async def go_on(process: subprocess.Popen, wait_s: float) -> None:
+    await asyncio.sleep(wait_s)
+    process.send_signal(signal.SIGCONT)
+
+
+def count(found: list, report: Report) -> None:
+    """Outputs against what the batch command gives for the same text."""
+    by_stream = {output["stream_id"]: without_volatile(output) for output in outputs(found)}
+    wanted = {f"s{i}": i for i in range(report.streams)}
+    report.lost = len(wanted.keys() - by_stream.keys())
+    report.changed = sum(by_stream[name] != expected(name, i) for name, i in wanted.items() if name in by_stream)
+    report.repeated = len(found) - len(by_stream)
+
+
+def rows(settings: Settings) -> int:
+    reader = Reader(settings.clickhouse_dsn)
+    found = reader.query("SELECT count() AS n FROM streams FINAL WHERE rev >= 0").records()[0]["n"]
+    reader.close()
+    return found
+
+
+def restarted(broker: Broker) -> None:
+    broker.kill()
+    broker.start()
+    broker.wait()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--streams", type=int, default=5_000)
+    parser.add_argument("--faults", type=int, default=200)
+    parser.add_argument("--pause", type=float, default=1.0)
+    parser.add_argument("--workers", type=int, default=3)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--engines", choices=("embedded", "servers"), default="embedded")
+    parser.add_argument("--brokers", type=int, default=1)
+    parser.add_argument("--exactly-once", action="store_true")
+    given = parser.parse_args()
+    plan = Plan(given.streams, given.faults, pause_s=given.pause, workers=given.workers, seed=given.seed)
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(TemporaryDirectory()))
+        settings, servers = environment(stack, folder, given)
+        asyncio.run(apply(settings, load_topology(settings)))
+        report = asyncio.run(run(settings, plan, folder, servers))
+    said = {**vars(report), "engines": given.engines, "exactly_once": given.exactly_once}
+    sys.stdout.write(json.dumps(said, default=dict) + "\n")
+    bad = report.lost or report.changed or report.rows != report.streams or report.letters != len(POISON)
+    sys.exit(bool(bad or (given.exactly_once and report.repeated)))
+
+
+def environment(stack: ExitStack, folder: Path, given: argparse.Namespace) -> tuple[Settings, dict]:
+    settings = Settings(
+        data_dir=str(folder / "data"), session_timeout_ms=3_000, clickhouse_dsn=f"chdb://{folder / 'clickhouse'}"
+    )
+    servers: dict[str, Callable[[], None]] = {}
+    if given.engines == "embedded":
+        return replace(stack.enter_context(engines(settings)).settings, clickhouse_dsn=settings.clickhouse_dsn), servers
+    os.environ["HERMES_CHAOS_SERVERS"] = "1"
+    kafka = stack.enter_context(cluster(folder / "kafka", given.brokers))
+    redis = RedisServer(folder)
+    stack.callback(redis.kill)
+    redis.start()
+    source = random.Random(given.seed)
+    servers["kill broker"] = lambda: restarted(source.choice(kafka.brokers))
+    servers["kill registry"] = redis.restart
+    settings = replace(settings, kafka_bootstrap=kafka.bootstrap, redis_url=redis.url)
+    if given.exactly_once:
+        text = (Path(__file__).parents[2] / "topics.yaml").read_text(encoding="utf-8")
+        (folder / "topics.yaml").write_text(
+            text.replace("delivery: at_least_once", "delivery: exactly_once"), encoding="utf-8"
+        )
+        settings = replace(settings, topics_file=str(folder / "topics.yaml"))
+    return settings, servers
+
+
+if __name__ == "__main__":
+    main()
