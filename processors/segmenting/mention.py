@@ -1,6 +1,12 @@
 """Where a marker stands → whether the text only talks about it: in quotation marks, in brackets, in a sentence."""
 
-_OPENERS = frozenset("(\"'“‘«「『（【《")
+_OPENERS = frozenset("(“‘«「『（【《")
+_STRAIGHT = frozenset("\"'")
+_BEFORE_QUOTE = frozenset(" \t\n([{=:,，：（")
+"""A straight quotation mark behind one of these opens; behind anything else it closes."""
+_CHINESE_BEFORE = frozenset("在用到以写和与或的把个是于从被叫加出即为、找有")
+_CHINESE_AFTER = frozenset("标之后前来是的这和与或表处为结作、里中")
+"""Words of a Chinese sentence about a marker, which needs no space around it."""
 _CLOSERS = frozenset(")\"'”’»」』）】》")
 _LINE_QUOTE = frozenset("> \t")
 _PAUSES = frozenset(".,;:!?，。；：！？、")
@@ -23,6 +29,8 @@ def is_mention(window: str, start: int, end: int) -> bool:
     if window[start - 1] in _LINE_QUOTE:
         line = line_before(window, start)
         return ">" in line and not line.strip("> \t")
+    if window[start - 1] in _STRAIGHT:
+        return start == 1 or window[start - 2] in _BEFORE_QUOTE
     if window[start - 1] not in _OPENERS:
         return False
     return end >= len(window) or window[end] in _CLOSERS or window[start - 1] not in "(（"
@@ -36,4 +44,4 @@ def is_mentioned_close(window: str, start: int, end: int) -> bool:
     after = window[end] if end < len(window) else "\n"
     if before in " \t":
         return after in " \t" or after in _PAUSES or after in _CLOSERS
-    return before.isalpha() and after.isalpha() and not (before.isascii() and after.isascii())
+    return before in _CHINESE_BEFORE and after in _CHINESE_AFTER
