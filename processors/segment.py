@@ -11,7 +11,6 @@ from collections.abc import Callable
 from processors.catalog import Catalog
 from processors.limits import LIMITS, Limits
 from processors.segmenting.ledger import Ledger, SegmentEvent
-from processors.segmenting.mention import LOOK_BACK
 from processors.segmenting.places import Places
 from processors.segmenting.tools import Tools
 from processors.segmenting.wake import Wake, always
@@ -23,7 +22,7 @@ class Segmenter:
     """Cuts one stream; feed it, then close it once."""
 
     __slots__ = (
-        "_at", "_base", "_catalog", "_has_deltas", "_hints", "_is_over", "_ledger", "_left", "_pending", "_places",
+        "_catalog", "_has_deltas", "_hints", "_is_over", "_ledger", "_left", "_pending", "_places",
         "_wake", "_write", "chars", "format_confidence", "format_id",
     )  # fmt: skip
 
@@ -39,8 +38,6 @@ class Segmenter:
         self._has_deltas = deltas
         self._left = limits.stream_chars_max
         self._is_over = False
-        self._at = 0
-        self._base = 0
         self._pending = io.StringIO()
         self._write: Callable[[str], int] = self._pending.write
         self._wake: Wake = self._places.wake
@@ -55,14 +52,10 @@ class Segmenter:
             return []
         if self._left < 0:
             return self._stop()
-        window = self._pending.getvalue()
-        at = self._places.read(window, self._at, self._base, is_final=False)
-        keep = max(0, at - LOOK_BACK)
+        left = self._places.read(self._pending.getvalue())
         self._pending = io.StringIO()
         self._write = self._pending.write
-        self._write(window[keep:])
-        self._base += keep
-        self._at = at - keep
+        self._write(left)
         self._wake = self._places.wake
         if self._has_deltas:
             self._wake = always
@@ -88,7 +81,5 @@ class Segmenter:
         return self._ledger.take()
 
     def _finish(self, window: str) -> None:
-        self._places.read(window, self._at, self._base, is_final=True)
-        self._places.finish()
-        self.chars = self._base + len(window)
+        self.chars = self._places.finish(window)
         self._is_over = True

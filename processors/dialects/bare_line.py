@@ -1,4 +1,4 @@
-"""The rest of a line → the text of a call's arguments."""
+"""The rest of a line → the text of a call's arguments; or nothing at all → a call without arguments."""
 
 import re
 
@@ -29,3 +29,24 @@ class LineReader:
     def draft(self, raw: str, head: Head) -> CallDraft:
         """See table.Reader."""
         return CallDraft(dialect=DIALECT, name=head.name, call_id=head.call_id, arguments_text=raw.strip())
+
+
+class NothingReader:
+    """For a call whose marker is all of it."""
+
+    opened = 0
+    """See table.Reader."""
+
+    __slots__ = ("wake",)
+
+    def __init__(self) -> None:
+        self.wake = _END.search
+
+    def scan(self, _: str, at: int, *, is_final: bool) -> tuple[int, bool]:
+        """See table.Reader."""
+        del is_final
+        return at, True
+
+    def draft(self, _: str, head: Head) -> CallDraft:
+        """See table.Reader."""
+        return CallDraft(dialect="no_arguments", name=head.name, call_id=head.call_id, value={})

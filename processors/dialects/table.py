@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from processors.dialects.balanced import Balanced, Strings, delimited, quoted
-from processors.dialects.bare_line import LineReader
+from processors.dialects.bare_line import LineReader, NothingReader
 from processors.dialects.delimited_literal import read_literal
 from processors.dialects.json_object import Keys, read_object
 from processors.dialects.nested_elements import ElementsReader, elements_of
@@ -64,6 +64,8 @@ def body_of(grammar: CallGrammar, stops: tuple[str, ...]) -> Body:
         case "nested_elements":
             elements = elements_of(grammar.prefix, grammar.close)
             return lambda: ElementsReader(elements)
+        case "no_arguments":
+            return NothingReader
         case _:
             return LineReader
 

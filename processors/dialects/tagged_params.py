@@ -29,6 +29,8 @@ class Markers:
 
     wake: re.Pattern[str]
     open: re.Pattern[str]
+    open_line: re.Pattern[str]
+    """An argument's opening tag at the start of a line."""
     between: re.Pattern[str]
     """Beginnings of an argument or of the call's end."""
     end: re.Pattern[str]
@@ -58,6 +60,7 @@ def params_of(markers: ParamMarkers, ends: tuple[str, ...]) -> Markers:
     return Markers(
         wake=re.compile(f"[{re.escape(''.join(sorted(lasts)))}]"),
         open=re.compile(rf"\s{{0,64}}+(?:{'|'.join(tagged)})"),
+        open_line=re.compile(rf"\n(?:{'|'.join(whole(sequence) for sequence in opens)})"),
         between=re.compile(rf"\s{{0,64}}+(?:{'|'.join(beginning(sequence) for sequence in opens)}|{follow_part})"),
         end=re.compile(rf"\s{{0,64}}+(?:{'|'.join(whole(lead) for lead in leads) or '(?!)'})"),
         close=re.compile(rf"(?:{close})"),
@@ -113,12 +116,7 @@ class ParamsReader:
     def _next(self, window: str, at: int, offset: int) -> tuple[int, bool | None]:
         found = self._markers.open.match(window, at)
         if found:
-            self._value = _Found(
-                key=_group(found, "key", self._markers.names) or "",
-                type=_group(found, "type", self._markers.names),
-                string=_group(found, "string", self._markers.names),
-                start=found.end() + offset,
-            )
+            self._value = self._opened(found, found.end() + offset)
             self._in_cdata = None
             return found.end(), None
         if self._markers.end.match(window, at):
@@ -166,9 +164,24 @@ class ParamsReader:
         found = list(self._found)
         if self._value is not None:
             self._value.end = self._value.first_close if self._value.first_close >= 0 else len(raw)
-            found.append(self._value)
+            found += self._split(self._value, raw)
         params = tuple(self._param(item, raw[item.start : item.end]) for item in found)
         return CallDraft(dialect=DIALECT, name=head.name, call_id=head.call_id, params=params)
+
+    def _split(self, value: _Found, raw: str) -> list[_Found]:
+        """A value that was never closed → the values that follow each other in it."""
+        values = [value]
+        for opening in self._markers.open_line.finditer(raw, value.start, value.end):
+            end, values[-1].end = values[-1].end, opening.start()
+            found = self._markers.open.match(raw, opening.start())
+            if found:
+                values.append(self._opened(found, found.end(), end))
+        return values
+
+    def _opened(self, found: re.Match[str], start: int, end: int = -1) -> _Found:
+        names = self._markers.names
+        key, kind, string = (_group(found, name, names) for name in ("key", "type", "string"))
+        return _Found(key=key or "", type=kind, string=string, start=start, end=end)
 
     def _param(self, item: _Found, value: str) -> Param:
         cdata = _CDATA.match(value)

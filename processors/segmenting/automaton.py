@@ -87,7 +87,8 @@ class Automaton:
         for mark in self.marks:
             is_close = mark.kind is MarkKind.REASONING_CLOSE and mark.formats & users.keys()
             by_call = mark.kind in {MarkKind.CALL, MarkKind.CONTENT_OPEN} and mark.formats & enders
-            if is_close or (by_call and not mark.is_tentative):
+            is_leak = mark.kind is MarkKind.LEAK and mark.formats & users.keys()
+            if is_close or is_leak or (by_call and not mark.is_tentative):
                 ends.append(mark)
         return ends
 

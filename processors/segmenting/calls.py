@@ -130,16 +130,20 @@ class CallReader:
 
     def _recover(self) -> tuple[int, Outcome]:
         """The stream ended in a body: perhaps a string was never closed, and the marker that ends the body is in it."""
-        raw = self._raw.getvalue()
-        stop = self._call.stop.search(raw, self._reader.opened)
+        stop = self._call.stop.search(self._raw.getvalue(), self._reader.opened)
         if stop is None or self._rereads >= _REREADS_MAX:
             return self._cut(len(self._window))
+        return self._reread(len(self._window), stop.start())
+
+    def _reread(self, at: int, end: int) -> tuple[int, Outcome]:
+        """The body ends at `end` of its text; what was read beyond, up to `at` of the window, is to be read again."""
+        raw = self._raw.getvalue()
         self._rereads += 1
         self._raw = io.StringIO()
-        self._raw.write(raw[: stop.start()])
-        self.rest = raw[stop.start() :]
+        self._raw.write(raw[:end])
+        self.rest = raw[end:]
         self._place = CallReader._behind_body
-        return 0, Outcome.REREAD
+        return at, Outcome.REREAD
 
     def _behind_body(self, at: int) -> tuple[int, Outcome]:
         window, close, partial = self._window, self._call.close, self._call.close_partial
@@ -184,6 +188,10 @@ class CallReader:
             return at, Outcome.WAIT
         raw = self._raw.getvalue()
         draft = self._reader.draft(raw, self._head)
+        if draft.value is None and draft.params is None and self._rereads < _REREADS_MAX:
+            stop = self._call.stop.search(raw)
+            if stop:  # a lost quotation mark made one string of several calls
+                return self._reread(at, stop.start())
         if self._is_first:
             is_wanted = draft.name is not None
             if self._mark.is_tentative:

@@ -59,7 +59,15 @@ class CallGrammar(BaseModel, frozen=True, extra="forbid"):
     open: tuple[Marker, ...] = ("",)
     """What stands before each call's body; holds `$name` when the body does not."""
     close: tuple[Marker, ...] = ()
-    body: Literal["json_object", "python_call", "tagged_params", "delimited_literal", "nested_elements", "bare_line"]
+    body: Literal[
+        "json_object",
+        "python_call",
+        "tagged_params",
+        "delimited_literal",
+        "nested_elements",
+        "bare_line",
+        "no_arguments",
+    ]
     place: Literal["anywhere", "line", "start"] = "anywhere"
     """`line`: only at the start of a line. `start`: only where nothing but markup came before."""
     tentative: bool = False

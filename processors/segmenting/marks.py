@@ -22,7 +22,9 @@ class MarkKind(IntEnum):
     CONTENT_CLOSE = 6
     LEAK = 7
     END = 8
-    """Ends a turn, or closes a call that is not open: markup only where nothing but markup follows."""
+    """Ends a turn: markup only where nothing but markup follows."""
+    CALL_CLOSE = 9
+    """Closes a call that is not open: markup where nothing but markup came before, or follows."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,7 +82,7 @@ def _marks(entry: Format) -> Iterator[Mark]:
         for template in dict.fromkeys((*grammar.close, *grammar.section_close)):
             sequence = parse(template)
             if is_symbol(sequence) and _fixed(sequence[:1]) > 2 and not template.startswith("`"):
-                yield Mark(MarkKind.END, sequence, only)
+                yield Mark(MarkKind.CALL_CLOSE, sequence, only)
         for section in grammar.section_open or ("",):
             for template in grammar.open:
                 sequence = (*parse(section), *((_WS,) if section else ()), *parse(template), *_ahead(grammar))

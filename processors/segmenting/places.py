@@ -1,7 +1,7 @@
 """One stream's text, window by window → marks acted upon, text collected.
 
-The reader is always in one place (fresh, text, fence, comment, call). `read` takes it from place to place until the
-window is used up or more text is needed, and leaves in `wake` the pattern of what matters where it stopped.
+The reader is always in one place (fresh, text, fence, comment, call). `read` goes from place to place until more text is
+needed, and leaves in `wake` what tells whether a piece of text matters where it stopped.
 """
 
 import re
@@ -12,7 +12,7 @@ from processors.segmenting.automaton import Automaton
 from processors.segmenting.calls import CallReader, Outcome
 from processors.segmenting.ledger import Ledger
 from processors.segmenting.marks import Mark, MarkKind
-from processors.segmenting.mention import is_mention, is_mentioned_close, line_before
+from processors.segmenting.mention import LOOK_BACK, is_mention, is_mentioned_close, line_before
 from processors.segmenting.quoted import COMMENT_CLOSE, COMMENT_OPEN, Opening, Quoted
 from processors.segmenting.run import Run
 from processors.segmenting.table import Entry, Table
@@ -21,8 +21,7 @@ from processors.segmenting.wake import Wake, after, always, at_solid
 from schemas.failure import FailureCode
 from schemas.segment import SegmentKind
 
-_RARE_CHARS_MAX = 2
-"""Beginnings of a mark up to this length are mostly something else."""
+_RARE_CHARS_MAX = 2  # beginnings of a mark up to this length are mostly something else
 _SOLID = re.compile(r"\S")
 
 
@@ -30,7 +29,7 @@ class Places:
     """Reads one stream."""
 
     __slots__ = (
-        "_at", "_automaton", "_base", "_calls", "_has_tokens", "_is_closed", "_is_reasoning", "_is_wrapped", "_ledger",
+        "_at", "_automaton", "_base", "_calls", "_has_tokens", "_is_closed", "_is_wrapped", "_kind", "_ledger",
         "_line_table", "_place", "_quoted", "_run", "_table", "_tools", "_window", "seen", "wake",
     )  # fmt: skip
 
@@ -45,7 +44,7 @@ class Places:
         self._has_tokens = False
         self._is_closed = False
         self._is_wrapped = False
-        self._is_reasoning = False
+        self._kind = SegmentKind.RESPONSE
         self._window = ""
         self._at = 0
         self._base = 0
@@ -54,12 +53,18 @@ class Places:
         self._place: Callable[[Places, bool], bool] = Places._at_fresh
         self.wake: Wake = always
 
-    def read(self, window: str, at: int, base: int, *, is_final: bool) -> int:
-        """Read the window from here on, which stands at `base` in the stream → where reading stopped."""
-        self._window, self._at, self._base = window, at, base
+    def read(self, window: str) -> str:
+        """Read the text that was left last time and what came since → what is left now."""
+        self._read(window, is_final=False)
+        keep = max(0, self._at - LOOK_BACK)
+        self._base += keep
+        self._at -= keep
+        return self._window[keep:]
+
+    def _read(self, window: str, *, is_final: bool) -> None:
+        self._window = window
         while self._place(self, is_final):
             pass
-        return self._at
 
     def send(self) -> None:
         """Give live readers what is sure."""
@@ -117,9 +122,9 @@ class Places:
 
     def _at_quoted(self, here: int, is_final: bool) -> bool:
         window = self._window
-        # Fences in reasoning are often not closed, and do not count; inline code does.
-        is_line_start = not self._is_reasoning and (not line_before(window, here).strip(" \t") or self._run.is_empty)
-        end, opening = self._quoted.open(window, here, is_line_start=is_line_start, is_final=is_final)
+        begins_line = self._run.is_empty or not line_before(window, here).strip(" \t")
+        may_be_fence = begins_line and self._kind is SegmentKind.RESPONSE  # in reasoning, fences are often not closed
+        end, opening = self._quoted.open(window, here, is_line_start=may_be_fence, is_final=is_final)
         if opening is Opening.WAIT:
             return self._wait(self._quoted.wake)
         if opening is Opening.COMMENT:
@@ -153,20 +158,20 @@ class Places:
 
     def _in_call(self, is_final: bool) -> bool:
         self._at, outcome = self._calls.step(self._window, self._at, self._base, is_final=is_final)
-        if outcome is Outcome.WAIT:
-            return self._wait(self._calls.wake)
         if outcome is Outcome.ACCEPTED:
             self._run.end(self._kind, self._calls.start, by_mark=True)
             self._ledger.settle()
         elif outcome is Outcome.REREAD:
-            self._base += len(self._window) - len(self._calls.rest)
-            self._window = self._calls.rest
+            rest = self._calls.rest + self._window[self._at :]
+            self._base += len(self._window) - len(rest)
+            self._window, self._at = rest, 0
         elif outcome is Outcome.DONE:
             self._run.has_calls = True
             self._fresh_after(self._at)
         elif outcome is Outcome.REJECTED:
             self._put_back(self._calls.rejected)
-        return True
+        self.wake = self._calls.wake
+        return outcome is not Outcome.WAIT
 
     def _put_back(self, text: str) -> None:
         """What looked like a call without a marker is text."""
@@ -201,7 +206,7 @@ class Places:
         window, kind, end = self._window, entry.mark.kind, found.end()
         if end == len(window) and not is_final:
             return self._wait(always)
-        is_bare = kind is MarkKind.REASONING_CLOSE and not self._is_reasoning
+        is_bare = kind is MarkKind.REASONING_CLOSE and self._kind is SegmentKind.RESPONSE
         if (is_mentioned_close if is_bare else is_mention)(window, found.start(), end):
             return None
         if is_bare and self._run.holds(self._automaton.opener_line(entry.mark)):
@@ -210,7 +215,9 @@ class Places:
             return None
         self._take(found.start())
         if kind is MarkKind.CALL:
-            self._open_call(entry, found)
+            self._calls.open(entry, found, self._base)
+            self._at = end
+            self._place = Places._in_call
         else:
             self._act(entry.mark, found, is_bare)
         return True
@@ -219,8 +226,7 @@ class Places:
         """The stream ends inside a marker: a fragment of a call where nothing but markup came before, else text."""
         window = self._window
         is_cut = table.is_cut_call(window, here, is_fresh=self._run.is_empty)
-        is_cut = is_cut or (self._run.is_empty and self._tools.one_begins_with(window[here:]))
-        if not is_cut:
+        if not is_cut and not (self._run.is_empty and self._tools.one_begins_with(window[here:])):
             return None
         self._take(here)
         span = (self._base + here, self._base + len(window))
@@ -232,11 +238,15 @@ class Places:
     def _act(self, mark: Mark, found: re.Match[str], is_bare: bool) -> None:
         here, end = self._base + found.start(), found.end()
         self.seen.add(mark)
-        if (
-            (is_bare and self._is_closed)
-            or mark.kind is MarkKind.END
-            or (mark.kind is MarkKind.CONTENT_CLOSE and not self._is_wrapped)
-        ):
+        is_stray = mark.kind is MarkKind.CALL_CLOSE and self._run.is_empty and not self._window[end : end + 1].strip()
+        if is_stray or mark.kind is MarkKind.LEAK:
+            code = FailureCode.STRAY_CLOSE if is_stray else FailureCode.LEAKED_TOKEN
+            self._ledger.failure(code, (here, self._base + end), found[0], state="text")
+            self._at = end
+            if is_stray:
+                self._fresh_after(end)
+            return
+        if self._may_be_talk(mark, is_bare):
             is_element = mark.kind is MarkKind.CONTENT_CLOSE and found[0].startswith("</")
             self._run.put_aside(found[0], is_leak=not is_element)
             self._has_tokens = True
@@ -248,46 +258,43 @@ class Places:
         else:
             self._run.end(self._kind, here, by_mark=True)
             self._ledger.settle()
-        if mark.kind is MarkKind.LEAK:
-            self._ledger.failure(FailureCode.LEAKED_TOKEN, (here, self._base + end), found[0], state="text")
         self._is_closed = self._is_closed or mark.kind is MarkKind.REASONING_CLOSE
         self._is_wrapped = mark.kind is MarkKind.CONTENT_OPEN
         self._fresh_after(end)
         if mark.kind is MarkKind.REASONING_OPEN:
             self.enter_reasoning(mark.formats)
 
-    def _open_call(self, entry: Entry, found: re.Match[str]) -> None:
-        self._calls.open(entry, found, self._base)
-        self._at = found.end()
-        self._place = Places._in_call
+    def _may_be_talk(self, mark: Mark, is_bare: bool) -> bool:
+        """Whether it is markup only where nothing but markup follows."""
+        is_second_close = is_bare and self._is_closed
+        is_unopened = mark.kind is MarkKind.CONTENT_CLOSE and not self._is_wrapped
+        return is_second_close or is_unopened or mark.kind in {MarkKind.END, MarkKind.CALL_CLOSE}
 
     def _fresh_after(self, end: int) -> None:
         self._at = end
         self._run.restart(self._base + end)
         self._has_tokens = False
         self._place = Places._at_fresh
-        self._is_reasoning = False
+        self._kind = SegmentKind.RESPONSE
         self._table, self._line_table = self._automaton.text, self._automaton.line
 
     def enter_reasoning(self, formats: frozenset[str]) -> None:
         """A block was opened by a marker of these formats, or by the prompt, if there are none."""
-        self._is_reasoning = True
+        self._kind = SegmentKind.REASONING
         self._table = self._line_table = self._automaton.reasoning(formats)
         self._place = Places._in_text
 
-    @property
-    def _kind(self) -> SegmentKind:
-        return SegmentKind.REASONING if self._is_reasoning else SegmentKind.RESPONSE
-
-    def finish(self) -> None:
-        """The end of the stream ends whatever is open."""
+    def finish(self, window: str) -> int:
+        """The stream is over, with this text left: it ends whatever is open → the stream's length."""
+        self._read(window, is_final=True)
         end = self._base + len(self._window)
         self._take(len(self._window))
         if self._place is Places._in_comment:
             comment = COMMENT_OPEN + self._quoted.comment
             self._run.write(comment)
             self._ledger.failure(FailureCode.MISSING_CLOSE, (end - len(comment), end), comment, state="comment")
-        if self._is_reasoning:
+        if self._kind is SegmentKind.REASONING:
             self._ledger.failure(FailureCode.MISSING_CLOSE, (self._run.start, end), "", state="reasoning")
-        self._run.end(self._kind, end, by_mark=self._is_reasoning)
+        self._run.end(self._kind, end, by_mark=self._kind is SegmentKind.REASONING)
         self._ledger.settle()
+        return end

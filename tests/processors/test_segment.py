@@ -62,6 +62,47 @@ CASES = {
     ),
 }
 
+OSLO = '{"name": "get_weather", "arguments": {"city": "Oslo"}}'
+
+RECOVERY = {
+    "a doubled closing marker is removed": (
+        f"<tool_call>{OSLO}</tool_call>\n</tool_call>\nDone.",
+        [(C, "get_weather"), (R, "Done.")],
+    ),
+    "a brace too many is markup": (f"<tool_call>\n{OSLO}}}\n</tool_call>\nDone.", [(C, "get_weather"), (R, "Done.")]),
+    "another format's closing marker is removed": (
+        f"<tool_call>\n{OSLO}\n</function>\nDone.",
+        [(C, "get_weather"), (R, "Done.")],
+    ),
+    "a missing closing marker loses nothing": (f"<tool_call>\n{OSLO}\nDone.", [(C, "get_weather"), (R, "Done.")]),
+    "an unclosed string ends at the call's closing marker": (
+        f'<tool_call>{{"name": "save_note", "arguments": {{"t": "x}}}}</tool_call>\nDone.\n<tool_call>{OSLO}</tool_call>',
+        [(C, "save_note"), (R, "Done."), (C, "get_weather")],
+    ),
+    "a value may hold its own closing tag": (
+        "<tool_call>\n<function=save_note>\n<parameter=t>\nuse </parameter> now\n</parameter>\n</function>\n</tool_call>",
+        [(C, "save_note")],
+    ),
+    "several objects in one marker are several calls": (
+        f'<tool_call>\n{OSLO}\n{{"name": "list_files", "arguments": {{}}}}\n</tool_call>',
+        [(C, "get_weather"), (C, "list_files")],
+    ),
+    "a list in a marker is several calls": (
+        f'<tool_call>[{OSLO}, {{"name": "list_files", "arguments": {{}}}}]</tool_call>',
+        [(C, "get_weather"), (C, "list_files")],
+    ),
+    "a stray closing marker at the start is removed": ("</tool_call>\nHello", [(R, "Hello")]),
+    "reasoning after a call is reasoning": (
+        f"<think>a</think><tool_call>{OSLO}</tool_call><think>b</think>c",
+        [(T, "a"), (C, "get_weather"), (T, "b"), (R, "c")],
+    ),
+    "a marker around something else leaves the text as it is": (
+        'Write\n<tool_call>\n{"name": <name>, "arguments": <object>}\n</tool_call>\nfor each.',
+        [(R, 'Write\n<tool_call>\n{"name": <name>, "arguments": <object>}\n</tool_call>\nfor each.')],
+    ),
+    "a citation is removed inside of its sentence": ("The <co>sky</co: 0> is blue.", [(R, "The sky is blue.")]),
+}
+
 
 def read(pieces: list[str], meta: Meta) -> list[tuple[SegmentKind, str]]:
     events, _ = segment(pieces, meta)
@@ -69,7 +110,7 @@ def read(pieces: list[str], meta: Meta) -> list[tuple[SegmentKind, str]]:
     return [(event.kind, event.call.name if event.call else event.text) for event in segments]
 
 
-@pytest.mark.parametrize(("text", "expected"), CASES.values(), ids=CASES.keys())
+@pytest.mark.parametrize(("text", "expected"), [*CASES.values(), *RECOVERY.values()], ids=[*CASES, *RECOVERY])
 def test_text_is_read_as(text: str, expected: list[tuple[SegmentKind, str]]) -> None:
     for pieces in ways(text):
         assert read(pieces, Meta(tools=TOOLS)) == expected
