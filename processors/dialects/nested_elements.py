@@ -62,8 +62,9 @@ class ElementsReader:
         root = self._tree(raw, head.nesting_max)
         if root is None:
             return CallDraft(dialect=DIALECT, name=head.name, call_id=head.call_id, arguments_text=raw)
-        schema = head.tools.schemas.get(head.name or "", {})
-        value = _typed(_Node("", root.children), {"type": "object", **schema}) if root.children else {}
+        schema = head.tools.schemas.get(head.name or "")
+        schema = {"type": "object", **(schema if isinstance(schema, dict) else {})}
+        value = _typed(_Node("", root.children), schema) if root.children else {}
         return CallDraft(dialect=DIALECT, name=head.name, call_id=head.call_id, value=value)
 
     def _tree(self, raw: str, nesting_max: int) -> "_Node | None":

@@ -46,8 +46,8 @@ class CallReader:
     """Reads the calls of one stream; `open` begins with each first marker."""
 
     __slots__ = (
-        "_automaton", "_call", "_cut_end", "_head", "_head_text", "_is_final", "_is_first", "_ledger", "_limits",
-        "_mark", "_offset", "_place", "_raw", "_reader", "_rereads", "_seen", "_tools", "_window", "calls",
+        "_accepted", "_automaton", "_call", "_cut_end", "_head", "_head_text", "_is_final", "_is_first", "_ledger",
+        "_limits", "_mark", "_offset", "_place", "_raw", "_reader", "_rereads", "_seen", "_tools", "_window", "calls",
         "rejected", "rest", "start", "wake",
     )  # fmt: skip
 
@@ -61,6 +61,7 @@ class CallReader:
         self.rejected = ""
         self.rest = ""
         self._rereads = 0
+        self._accepted: CallDraft | None = None
         self._cut_end = 0
         self.start = 0
         self.wake: Wake = always
@@ -186,21 +187,14 @@ class CallReader:
         if self.is_tentative and self._is_unclear and not self._is_final and not window[at:].strip():
             self.wake = at_solid
             return at, Outcome.WAIT
+        if self._accepted is None:
+            draft = self._reader.draft(self._raw.getvalue(), self._head)
+            outcome = self._judge(draft, at)
+            if outcome is not None:
+                return at, outcome
+        else:
+            draft, self._accepted = self._accepted, None
         raw = self._raw.getvalue()
-        draft = self._reader.draft(raw, self._head)
-        if draft.value is None and draft.params is None and self._rereads < _REREADS_MAX:
-            stop = self._call.stop.search(raw)
-            if stop:  # a lost quotation mark made one string of several calls
-                return self._reread(at, stop.start())
-        if self._is_first:
-            is_wanted = draft.name is not None
-            if self._mark.is_tentative:
-                is_wanted = is_call(raw, draft, self._call.grammar, self._tools) and self._is_followed(at)
-            if not is_wanted:
-                self.rejected = self._head_text + raw
-                return at, Outcome.REJECTED
-            self._is_first = False
-            return at, Outcome.ACCEPTED
         self._seen.add(self._mark)
         span = (self.start, self._offset + end)
         text = self._head_text + raw + window[at:end]
@@ -213,6 +207,25 @@ class CallReader:
             return end, Outcome.DONE
         self._place = CallReader._in_section
         return end, Outcome.GO_ON
+
+    def _judge(self, draft: CallDraft, at: int) -> Outcome | None:
+        """What is to be done before the draft is a call of the stream, if anything."""
+        raw = self._raw.getvalue()
+        if draft.value is None and draft.params is None and self._rereads < _REREADS_MAX:
+            stop = self._call.stop.search(raw)
+            if stop:  # a lost quotation mark made one string of several calls
+                return self._reread(at, stop.start())[1]
+        if not self._is_first:
+            return None
+        is_wanted = draft.name is not None
+        if self._mark.is_tentative:
+            is_wanted = is_call(raw, draft, self._call.grammar, self._tools) and self._is_followed(at)
+        if not is_wanted:
+            self.rejected = self._head_text + raw
+            return Outcome.REJECTED
+        self._is_first = False
+        self._accepted = draft
+        return Outcome.ACCEPTED
 
     def _is_followed(self, at: int) -> bool:
         """Whether what follows a call without a marker may follow one."""
@@ -232,8 +245,8 @@ class CallReader:
         between = _BETWEEN.match(window, at)
         here = between.end() if between else at
         missing = 1 if here == len(window) else table.missing_at(window, here)
+        self.wake = table.hold
         if missing and not self._is_final:
-            self.wake = after(missing)
             return at, Outcome.WAIT
         may_go_on = missing > 0 and here < len(window)
         for group in table.groups_at(window, here):
@@ -243,7 +256,6 @@ class CallReader:
             if group.partial.fullmatch(window, here):
                 may_go_on = True
         if may_go_on and not self._is_final:
-            self.wake = always
             return at, Outcome.WAIT
         if may_go_on and here < len(window):
             self._head_text, self.start, self._raw = window[at:], self._offset + at, io.StringIO()

@@ -8,8 +8,8 @@ from schemas.jsonvalue import Json
 _NEIGHBOURHOOD_CHARS = 120
 _TEXT_CHARS_MAX = 20_000
 _ORPHANS_MAX = 8
-_HINT = re.compile(r"<[|｜]|</?[A-Za-z][\w.\-]*[:|｜]|[a-z]_[a-z_]*>|\[/?[A-Z]{2}|[⟦◁]|@@")
-"""Found in every text that holds such a marker, in few others, and fast."""
+MAY_HOLD = re.compile(r"<[|｜]|</?[A-Za-z][\w.\-]*[:|｜_]|\[/?[A-Z]{2}|⟦|◁|@@")
+"""Found in every text that holds such a marker, in few others, and fast: each way begins with a rare character."""
 _CODE_OR_MARKER = re.compile(
     r"(?P<code>(?P<fence>`{3,})[^\n]*\n(?:.|\n)*?(?:\n(?P=fence)|\Z)|`[^`\n]{1,400}`)"
     r"|<[|｜]/?[\w ▁.:\-]{1,60}[|｜]>|</?[A-Za-z][\w.\-]*[:|｜][\w.\-]{1,60}[^<>\n]{0,80}>|\[/?[A-Z]{2,}(?:_[A-Z]+)*\]"
@@ -19,8 +19,6 @@ _CODE_OR_MARKER = re.compile(
 
 def orphans_in(text: str) -> Iterator[tuple[int, str, dict[str, Json]]]:
     """Marker-like text outside of code: place, marker, neighbourhood; each marker once."""
-    if _HINT.search(text) is None:
-        return
     seen: set[str] = set()
     for found in _CODE_OR_MARKER.finditer(text):
         if found["code"] is None and found[0] not in seen:
@@ -32,8 +30,7 @@ def orphans_in(text: str) -> Iterator[tuple[int, str, dict[str, Json]]]:
             return
 
 
-def tools_in(text: str, names: Iterable[str]) -> Iterator[tuple[str, dict[str, Json]]]:
-    """Registered tools that a plain response names: once, with the text."""
-    found = sorted(name for name in names if name in text)
-    if found:
-        yield found[0], {"text": text[:_TEXT_CHARS_MAX], "tools": found}
+def call_like(text: str, names: Iterable[str]) -> tuple[str, dict[str, Json]] | None:
+    """A registered tool that a plain response names, with the text and all such names."""
+    found = [name for name in names if name in text]
+    return (min(found), {"text": text[:_TEXT_CHARS_MAX], "tools": sorted(found)}) if found else None

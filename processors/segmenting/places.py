@@ -1,7 +1,7 @@
 """One stream's text, window by window → marks acted upon, text collected.
 
-The reader is always in one place (fresh, text, fence, comment, call). `read` goes from place to place until more text is
-needed, and leaves in `wake` what tells whether a piece of text matters where it stopped.
+The reader is always in one place (fresh, text, fence, comment, call). `read` goes from place to place until more text
+is needed, and leaves in `wake` what tells whether a piece of text matters where it stopped.
 """
 
 import re
@@ -17,11 +17,10 @@ from processors.segmenting.quoted import COMMENT_CLOSE, COMMENT_OPEN, Opening, Q
 from processors.segmenting.run import Run
 from processors.segmenting.table import Entry, Table
 from processors.segmenting.tools import Tools
-from processors.segmenting.wake import Wake, after, always, at_solid
+from processors.segmenting.wake import Wake, always
 from schemas.failure import FailureCode
 from schemas.segment import SegmentKind
 
-_RARE_CHARS_MAX = 2  # beginnings of a mark up to this length are mostly something else
 _SOLID = re.compile(r"\S")
 
 
@@ -51,7 +50,7 @@ class Places:
         self._table: Table = automaton.text
         self._line_table: Table = automaton.line
         self._place: Callable[[Places, bool], bool] = Places._at_fresh
-        self.wake: Wake = always
+        self.wake: Wake = automaton.start.idle
 
     def read(self, window: str) -> str:
         """Read the text that was left last time and what came since → what is left now."""
@@ -88,7 +87,7 @@ class Places:
         self._run.put_aside(window[self._at : here])
         self._at = here
         if solid is None:
-            return self._wait(at_solid)
+            return self._wait(self._automaton.start.idle)
         outcome = self._mark_at(self._automaton.start, here, is_final)
         if outcome is None:
             self._leave_fresh(here)
@@ -101,24 +100,32 @@ class Places:
 
     def _in_text(self, is_final: bool) -> bool:
         """In a response or in reasoning."""
-        window, table = self._window, self._table
-        hit = table.trigger.search(window, self._at)
-        if hit is None:
-            self._take(len(window))
-            return self._wait(table.trigger.search)
-        here = hit.start()
+        window, table, look = self._window, self._table, self._at
+        while True:
+            hit = table.trigger.search(window, look)
+            if hit is None:
+                self._take(len(window))
+                return self._wait(table.idle)
+            here = hit.start()
+            if hit.end() > here + 1:  # inline code
+                look = hit.end()
+                continue
+            outcome = self._at_trigger(here, is_final)
+            if outcome is not None:
+                return outcome
+            look = max(here + 1, self._at)
+
+    def _at_trigger(self, here: int, is_final: bool) -> bool | None:
+        """A character with which something may begin; None when nothing does."""
+        window, character = self._window, self._window[here]
         self._take(here)
-        character = window[here]
         if character in "`~" or (character == "<" and window.startswith("<!", here)):
             return self._at_quoted(here, is_final)
-        if character == "\n":
-            if here + 1 == len(window) and not is_final:
-                return self._wait(table.wake_after_line)
-            table, here = self._line_table, here + 1
-        outcome = self._mark_at(table, here, is_final)
-        if outcome is None:
-            self._take(hit.start() + 1)
-        return outcome is not False
+        if character != "\n":
+            return self._mark_at(self._table, here, is_final)
+        if here + 1 < len(window) or is_final:
+            return self._mark_at(self._line_table, here + 1, is_final)
+        return self._wait(self._table.idle)
 
     def _at_quoted(self, here: int, is_final: bool) -> bool:
         window = self._window
@@ -126,10 +133,9 @@ class Places:
         may_be_fence = begins_line and self._kind is SegmentKind.RESPONSE  # in reasoning, fences are often not closed
         end, opening = self._quoted.open(window, here, is_line_start=may_be_fence, is_final=is_final)
         if opening is Opening.WAIT:
-            return self._wait(self._quoted.wake)
+            return self._wait(self._table.idle)
         if opening is Opening.COMMENT:
-            self._at = end
-            self._place = Places._in_comment
+            self._at, self._place = end, Places._in_comment
             return True
         self._take(end)
         if opening is Opening.FENCE:
@@ -184,18 +190,14 @@ class Places:
     def _mark_at(self, table: Table, here: int, is_final: bool) -> bool | None:
         """Act on the mark that stands here; None when there is none, False when there may be one."""
         window = self._window
-        missing = table.missing_at(window, here)
-        if missing:
-            if is_final:
-                return self._cut_off(table, here)
-            is_rare = len(window) - here <= _RARE_CHARS_MAX and self._place is Places._in_text
-            return self._wait(table.wake_at(window[here:]) if is_rare else after(missing))
+        if table.missing_at(window, here):
+            return self._cut_off(table, here) if is_final else self._wait(table.hold)
         for group in table.groups_at(window, here):
             found = group.whole.match(window, here)
             if found is None or group.may_extend:
                 missing = group.missing_at(window, here)
                 if missing and not is_final:
-                    return self._wait(after(missing))
+                    return self._wait(table.hold)
                 if missing and found is None:
                     return self._cut_off(table, here)
             if found is not None:
@@ -216,8 +218,7 @@ class Places:
         self._take(found.start())
         if kind is MarkKind.CALL:
             self._calls.open(entry, found, self._base)
-            self._at = end
-            self._place = Places._in_call
+            self._at, self._place = end, Places._in_call
         else:
             self._act(entry.mark, found, is_bare)
         return True
@@ -250,8 +251,7 @@ class Places:
             is_element = mark.kind is MarkKind.CONTENT_CLOSE and found[0].startswith("</")
             self._run.put_aside(found[0], is_leak=not is_element)
             self._has_tokens = True
-            self._at = end
-            self._place = Places._at_fresh
+            self._at, self._place = end, Places._at_fresh
             return
         if is_bare:
             self._run.end_implied(here)
@@ -271,10 +271,9 @@ class Places:
         return is_second_close or is_unopened or mark.kind in {MarkKind.END, MarkKind.CALL_CLOSE}
 
     def _fresh_after(self, end: int) -> None:
-        self._at = end
+        self._at, self._place = end, Places._at_fresh
         self._run.restart(self._base + end)
         self._has_tokens = False
-        self._place = Places._at_fresh
         self._kind = SegmentKind.RESPONSE
         self._table, self._line_table = self._automaton.text, self._automaton.line
 

@@ -5,7 +5,6 @@ import re
 from enum import Enum
 
 from processors.segmenting.code import (
-    INLINE_CHARS_MAX,
     NOT_CODE,
     RUN_CHARS_MAX,
     WAIT,
@@ -14,13 +13,12 @@ from processors.segmenting.code import (
     inline_ends,
     run_length,
 )
-from processors.segmenting.wake import Wake, always, at_or_after
+from processors.segmenting.wake import Wake, always
 
 COMMENT_OPEN, COMMENT_CLOSE = "<!--", "-->"
 
 _COMMENT_WAKE: Wake = re.compile(">").search
 _FENCE_WAKE: dict[str, Wake] = {"`": re.compile("`").search, "~": re.compile("~").search}
-_INLINE_WAKE: Wake = re.compile(r"[`\n]").search
 
 
 class Opening(Enum):
@@ -58,7 +56,6 @@ class Quoted:
         if end == NOT_CODE and window[here] == "`":
             end = inline_ends(window, here, is_final=is_final)
         if end == WAIT:
-            self.wake = at_or_after(_INLINE_WAKE, INLINE_CHARS_MAX)
             return here, Opening.WAIT
         return (end if end >= 0 else here + max(1, min(run_length(window, here), RUN_CHARS_MAX))), Opening.TEXT
 
@@ -71,7 +68,6 @@ class Quoted:
             self._comment = io.StringIO()
             return here + len(COMMENT_OPEN), Opening.COMMENT
         if not is_final and COMMENT_OPEN.startswith(window[here:]):
-            self.wake = always
             return here, Opening.WAIT
         return here + 1, Opening.TEXT
 

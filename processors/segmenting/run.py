@@ -8,7 +8,7 @@ import io
 import re
 
 from processors.segmenting.ledger import Ledger
-from processors.segmenting.orphans import orphans_in, tools_in
+from processors.segmenting.orphans import MAY_HOLD, call_like, orphans_in
 from processors.segmenting.quoted import COMMENT_CLOSE, COMMENT_OPEN
 from processors.segmenting.tools import Tools
 from schemas.failure import FailureCode
@@ -135,8 +135,11 @@ class Run:
             by_mark = True
         elif aside and not by_mark and (self.is_start or not self.is_empty):
             self._text.write(aside)
+            aside = ""
         text, start = self._text.getvalue(), self.start
         self.start = place
+        place -= len(aside)
+        is_one_piece = place - start == len(text)
         if not text:
             return
         self._restore("")
@@ -146,7 +149,7 @@ class Run:
         elif by_mark:
             text = text.rstrip()
         if text and (not text.isspace() or self.is_start):
-            self._ledger.segment(kind, text, (start, start + len(text)))
+            self._ledger.segment(kind, text, (start, start + len(text) if is_one_piece else place))
             if kind is SegmentKind.RESPONSE:
                 self._report(text, start)
 
@@ -166,10 +169,12 @@ class Run:
 
     def _report(self, text: str, start: int) -> None:
         """Marker-like text and names of tools in a response are material for the learner."""
-        for place, marker, context in orphans_in(text):
-            span = (start + place, start + place + len(marker))
-            self._ledger.failure(FailureCode.ORPHAN_MARKER, span, marker, state="text", context=context)
-        if not self.has_calls:
-            for name, context in tools_in(text, self._tools.names):
-                span = (start, start + len(text))
-                self._ledger.failure(FailureCode.LOOKS_LIKE_CALL, span, name, state="text", context=context)
+        if MAY_HOLD.search(text) is not None:
+            for place, marker, context in orphans_in(text):
+                span = (start + place, start + place + len(marker))
+                self._ledger.failure(FailureCode.ORPHAN_MARKER, span, marker, state="text", context=context)
+        found = None if self.has_calls else call_like(text, self._tools.names)
+        if found:
+            name, context = found
+            span = (start, start + len(text))
+            self._ledger.failure(FailureCode.LOOKS_LIKE_CALL, span, name, state="text", context=context)

@@ -6,17 +6,23 @@ patterns to try, and the beginnings of literals are in another, which tells how 
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 from processors.segmenting.marks import Mark, MarkKind, is_symbol
-from processors.segmenting.template import Literal, beginning, heads_of, whole
+from processors.segmenting.template import Literal, Sequence, beginning, ends_of, heads_of, whole
 from processors.segmenting.wake import Wake
 
 _TRIGGER_DEPTH = 3
 """Characters of a mark that wake the reader: with fewer, HTML and comparisons would."""
 _KEY_CHARS = 4
 """Characters by which literals are looked up: few literals share more."""
+_RARE = "▷>]`[{:\n"
+"""Characters by which a marker is noticed, rarest first; any other one only when it has none of these."""
+_WORD = re.compile(r"\w[\w.\-/:]{0,128}(?:\W|\Z)(?<! )")
+"""A word that prose does not go on behind: most texts begin with one that it does."""
+_INLINE_CODE = r"`(?:(?<!``)[^`\n]{1,400}`(?!`|\Z))?"
+"""A backtick, and the rest of inline code in its usual form, which is jumped over; all else is looked at."""
 _NEVER = r"(?!)"
 _SYMBOL = re.compile(r"[<\[{|]")
 
@@ -65,10 +71,14 @@ class Table:
     longest: int
     others: tuple[Group, ...]
     """Marks that begin with a word."""
-    line_starts: str
-    """First characters of marks that begin a line."""
     trigger: re.Pattern[str]
-    """Finds where a mark may begin; hits at the end of a text when its last character may be a mark's first."""
+    """Finds inline code, or the one character with which something else may begin; at the end of a text too, when what
+    follows would tell.
+    """
+    idle: Wake
+    """For a text in which no mark is under way: wakes at the rarest character that a mark cannot do without."""
+    hold: Wake
+    """For a text that ends in what may be a mark: wakes at every sign with which a part of one ends."""
 
     def groups_at(self, window: str, here: int) -> tuple[Group, ...]:
         """The marks that may stand here, by their first characters."""
@@ -76,29 +86,8 @@ class Table:
         for length in lengths:
             group = self.groups.get(window[here : here + length])
             if group is not None:
-                return (group, *self.others)
-        return self.others
-
-    resumed: dict[str, Wake] = field(default_factory=dict)
-
-    def wake_at(self, rest: str) -> Wake:
-        """For a text that ends with the beginning of a literal: what goes on with it, or another place of interest.
-
-        Worth its pattern where most such beginnings are no marks: one or two characters.
-        """
-        wake = self.resumed.get(rest)
-        if wake is None:
-            nexts = {
-                literal[len(rest)] for literal in self.groups if len(literal) > len(rest) and literal.startswith(rest)
-            }
-            pattern = rf"\A[{re.escape(''.join(sorted(nexts)))}]|{self.trigger.pattern}"
-            wake = self.resumed[rest] = re.compile(pattern).search
-        return wake
-
-    @cached_property
-    def wake_after_line(self) -> Wake:
-        """For a text that ends with a line: a mark that begins the next one, or another place of interest."""
-        return re.compile(rf"\A[{re.escape(self.line_starts)}]|{self.trigger.pattern}").search
+                return (group, *self.others) if self.others and _WORD.match(window, here) else (group,)
+        return self.others if self.others and _WORD.match(window, here) else ()
 
     def missing_at(self, window: str, here: int) -> int:
         """How many characters are missing at least to a literal that is under way here; 0 when none is."""
@@ -138,8 +127,8 @@ def table_of(marks: Iterable[Mark], extra: tuple[str, ...] = (), lines: Iterable
     extra: literals that wake the reader besides; lines: marks that begin a line and stand in another table.
     """
     marks = tuple(marks)
-    starts = {head[:1] for mark in (*marks, *lines) if mark.place == "line" for head in heads_of(mark.sequence)}
-    line_starts = "".join(sorted(starts))
+    everything = (*marks, *lines)
+    starts = {head[:1] for mark in everything if mark.place == "line" for head in heads_of(mark.sequence)}
     heads = {mark: heads_of(mark.sequence) for mark in marks}
     literals = {head for mark in marks for head in heads[mark] if head}
     groups = {
@@ -164,8 +153,11 @@ def table_of(marks: Iterable[Mark], extra: tuple[str, ...] = (), lines: Iterable
         missing=missing,
         longest=max(map(len, literals), default=0),
         others=(group_of(others),) if others else (),
-        line_starts=line_starts,
-        trigger=_trigger(marks, extra, line_starts),
+        trigger=_trigger(marks, extra, "".join(sorted(starts))),
+        idle=_one_of({_rarest(mark.sequence) for mark in everything}),
+        hold=_one_of(
+            {end for mark in everything for end in ends_of(mark.sequence) if not end.isalnum() and end != " "}
+        ),
     )
 
 
@@ -191,9 +183,20 @@ def group_of(marks: Iterable[Mark]) -> Group:
     )
 
 
+def _rarest(sequence: Sequence) -> str:
+    """The character, of those that a marker cannot do without, that texts hold least."""
+    own = "".join(element.text for element in sequence if isinstance(element, Literal)) or "".join(ends_of(sequence))
+    return min(own, key=lambda character: (_RARE.find(character) % (len(_RARE) + 1), character))
+
+
+def _one_of(characters: set[str]) -> Wake:
+    return re.compile(f"[{re.escape(''.join(sorted(characters)))}]" if characters else _NEVER).search
+
+
 def _trigger(marks: tuple[Mark, ...], extra: tuple[str, ...], line_starts: str) -> re.Pattern[str]:
     heads = [head for mark in marks if mark.place == "anywhere" for head in heads_of(mark.sequence) if head]
-    patterns = _first_characters([*heads, *extra], _TRIGGER_DEPTH)
+    patterns = _first_characters([*heads, *(literal for literal in extra if literal != "`")], _TRIGGER_DEPTH)
+    patterns += [_INLINE_CODE] if "`" in extra else []
     if line_starts:
         patterns.append(rf"\n(?=[{re.escape(line_starts)}]|\Z)")
     return re.compile("|".join(patterns) or _NEVER)

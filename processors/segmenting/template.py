@@ -159,3 +159,17 @@ def heads_of(sequence: Sequence) -> set[str]:
             case _:
                 return heads | {""}
     return heads | {""}
+
+
+def ends_of(sequence: Sequence) -> set[str]:
+    """The characters with which the literals of a marker end, those that must follow it included."""
+    ends: set[str] = set()
+    for element in sequence:
+        match element:
+            case Literal(text):
+                ends.add(text[-1])
+            case Optional(inner):
+                ends |= ends_of(inner)
+            case Choice(ways):
+                ends = ends.union(*(ends_of(way) for way in ways))
+    return ends

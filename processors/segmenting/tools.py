@@ -2,8 +2,6 @@
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
-from functools import cached_property
 
 from processors.dialects.json_object import Keys, has_call_keys
 from processors.segmenting.format import CallGrammar
@@ -17,22 +15,26 @@ _CUT_BODY_CHARS_MAX = 40
 _WRITTEN_NAME = re.compile(r'"(?:tool_)?name"\s*:\s*"([^"]*)("?)')
 
 
-@dataclass(frozen=True)
 class Tools:
-    """The registered tools of one stream: schemas in OpenAI form, or bare functions."""
+    """The registered tools of one stream: schemas in OpenAI form, or bare functions; read when first needed."""
 
-    given: tuple[JsonObject, ...]
+    __slots__ = ("_given", "_schemas")
 
-    @cached_property
+    def __init__(self, given: tuple[JsonObject, ...]) -> None:
+        self._given = given
+        self._schemas: dict[str, JsonObject] | None = None
+
+    @property
     def schemas(self) -> dict[str, JsonObject]:
         """Parameter schemas by name."""
-        schemas = {}
-        for tool in self.given:
-            function = tool.get("function", tool)
-            if isinstance(function, dict) and isinstance(function.get("name"), str):
-                parameters = function.get("parameters")
-                schemas[function["name"]] = parameters if isinstance(parameters, dict) else {}
-        return schemas
+        if self._schemas is None:
+            self._schemas = {}
+            for tool in self._given:
+                function = tool.get("function", tool)
+                name = function.get("name") if isinstance(function, dict) else None
+                if isinstance(name, str):
+                    self._schemas[name] = function.get("parameters", {})
+        return self._schemas
 
     @property
     def names(self) -> Collection[str]:

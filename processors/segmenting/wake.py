@@ -20,14 +20,3 @@ def after(count: int) -> Wake:
         return None if count > 0 else True
 
     return wake
-
-
-def at_or_after(search: Wake, count: int) -> Wake:
-    """Wakes at a pattern, and when so many characters have come without it."""
-
-    def wake(text: str) -> object:
-        nonlocal count
-        count -= len(text)
-        return search(text) if count > 0 else True
-
-    return wake
