@@ -18,15 +18,15 @@ from reasoning_rows import own_rows
 
 from processors.reasoning import gaps
 from processors.reasoning.classify import DOUBT, LABELS, LANGS
-from processors.reasoning.cues import shipped_cues
+from processors.reasoning.cues import Cues, shipped_cues
 from processors.reasoning.features import BUCKETS
 from processors.reasoning.training import CUE_VALUE, Recipe, fit, softmax, sparse
 
-VARIANTS = 50
+VARIANTS = 80
 RECIPE = Recipe(l2=5e-6)
 PUBLIC_WEIGHT = 0.1
 PUBLIC_LABELS = {"memory_retrieval", "other", "planning", "evaluation"}
-PUBLIC_SHARE = 0.03
+PUBLIC_SHARE = 0.01
 """Share of the public rows in the loss that sets a temperature: on text of another taxonomy the model is less right than on
 agents' text, and a reader of the confidence can't know which it is."""
 CORPUS_OWN_WEIGHT = 2.0
@@ -65,25 +65,25 @@ def corpus_rows(path: Path) -> tuple[list[Labelled], list[Labelled], list[Labell
     return own, public, measured
 
 
-def train(rows: list[Labelled]) -> tuple[np.ndarray, np.ndarray]:
+def train(rows: list[Labelled], cues: Cues | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Weights and biases, each label counting the same in sum."""
     labels = np.array([LABELS.index(row.label) for row in rows])
     weights = np.array([row.weight for row in rows])
     sums = np.bincount(labels, weights)
-    return fit(sparse([row.text for row in rows], shipped_cues()), labels, weights / sums[labels], RECIPE)
+    return fit(sparse([row.text for row in rows], cues or shipped_cues()), labels, weights / sums[labels], RECIPE)
 
 
-def raw(fitted: tuple[np.ndarray, np.ndarray], rows: list[Labelled]) -> np.ndarray:
-    return sparse([row.text for row in rows], shipped_cues()).times(fitted[0]) + fitted[1]
+def raw(fitted: tuple[np.ndarray, np.ndarray], rows: list[Labelled], cues: Cues | None = None) -> np.ndarray:
+    return sparse([row.text for row in rows], cues or shipped_cues()).times(fitted[0]) + fitted[1]
 
 
-def held_out(base: list[Labelled], own: list[Labelled]) -> np.ndarray:
+def held_out(base: list[Labelled], own: list[Labelled], cues: Cues | None = None) -> np.ndarray:
     """Scores of each own row by a model that saw no row of its domain."""
     scores = np.zeros((len(own), len(LABELS)))
     for domain in sorted({row.domain for row in own}):
         at = [i for i, row in enumerate(own) if row.domain == domain]
-        fitted = train(base + [row for row in own if row.domain != domain])
-        scores[at] = raw(fitted, [own[i] for i in at])
+        fitted = train(base + [row for row in own if row.domain != domain], cues)
+        scores[at] = raw(fitted, [own[i] for i in at], cues)
     return scores
 
 

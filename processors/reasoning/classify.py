@@ -25,7 +25,7 @@ LABELS = tuple(Label)
 LANGS = ("en", "zh")
 BATCH_MAX = 1_024
 """Sentences of one numpy batch, so that the arrays stay in the cache."""
-DOUBT = 0.03
+DOUBT = 0.01
 """Share spread over all labels: two readers of the same sentences disagree on one in eight, so none is quite sure."""
 NATURAL_PRIOR = {
     Label.PLANNING: 0.09, Label.SELF_CORRECTION: 0.03, Label.EVALUATION: 0.07,

@@ -23,6 +23,7 @@ TAIL_CHARS = 48
 """Characters read at both ends of a sentence: what it does is said at its ends."""
 
 _TOKEN = re.compile(r"\x01|[a-z]+(?:['’][a-z]+)?|\d[\d.,]*|[^\W\d_a-z]|[^\w\s\x01]")
+LENGTHS = np.array([4, 7, 11, 17, 26, 41, 61])
 _BOUND = "\x01"
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _SECOND = np.uint64(0xC2B2AE3D27D4EB4F)
@@ -55,8 +56,11 @@ def read_batch(texts: Sequence[str], cues: Cues) -> Batch:
     first = np.fromiter(map(_TOKENS.__getitem__, tokens), dtype=np.uint64, count=len(tokens))
     bounds = np.flatnonzero(first == 0)
     cue_rows, cue_buckets = _cue_features(kept, cues)
+    grams = _grams(first)
+    sizes = np.diff(bounds)
+    grams[0][bounds[:-1]] = _bucket((np.searchsorted(LENGTHS, sizes) + 1).astype(np.uint64) * _MULTIPLIER)
     return Batch(
-        grams=_grams(first),
+        grams=grams,
         starts=bounds[:-1].astype(np.int64),
         sizes=np.diff(bounds).astype(np.int64),
         cue_rows=cue_rows,

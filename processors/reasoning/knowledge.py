@@ -1,11 +1,11 @@
-"""The answer's text → what it says about state: JSON results in fences, and what is said to hold in general."""
+"""The answer's text → what it says about state: JSON in fences, stated values, and what is said to hold in general."""
 
 import re
 from collections.abc import Iterator
 
 import re2
 
-from processors.reasoning.comments import read_object, theme_of
+from processors.reasoning.comments import read_object, slug, theme_of
 from processors.reasoning.sentences import split_steps
 from schemas.jsonvalue import JsonObject
 from schemas.span import Span
@@ -20,12 +20,45 @@ _KNOWLEDGE_CUES = (
     r"|通常|一般(?:来说|而言|情况下|为|在|都)|常识|众所周知|往往|属于|历年|往年|常年|惯例|领域知识|背景知识|经验(?:上|表明|来看)|权威|为准|平均(?:气温|水平|值)(?:为|在)"
 )
 _KNOWLEDGE = re.compile(_KNOWLEDGE_CUES, re.IGNORECASE)
+RESULTS_MAX = 100
+"""Most stated values of one segment."""
+_UNITS = (
+    r"(?:°\s?[CF]|℃|%|％|度|km/h|km|kg|公里|千克|公斤|米|元|美元|欧元|USD|EUR|CNY|ms|毫秒|秒|分钟|小时|hours?|minutes?|"
+    r"seconds?|days?|天|件|个|人|次|GB|MB|dollars?|euros?)"
+)
+_VALUE = r"(?P<value>[$€£¥]?\d[\d,.]{0,15}(?<![,.])\s?" + _UNITS + r"(?![a-zA-Z]))"
+_RESULT = re.compile(
+    r"(?:\b(?P<name>[A-Za-z]{3,20}(?: [a-z]{3,15}){0,2}) (?:is|was|stands at|comes to|equals)(?: about| around)? "
+    r"|(?P<said>[\u4e00-\u9fff]{2,8}?)(?:约?为|是|约|达到?|[:：])\s?"
+    r"|(?P<known>气温|温度|湿度|风速|价格|总价|单价|金额|营收|销量|里程|延迟|耗时)\s?)" + _VALUE
+)
+_LEAD = re.compile(r"(?:(?:the|its|their|your|current|later|then|now|today|and|but)\s+)+", re.IGNORECASE)
+_NO_NAME = re.compile(r"(?:it|this|that|there|which|what|here|he|she|result)\b|这|那|它|其|因为|大概|可能|应该")
+_HAS_UNIT = re2.compile(r"\d\s?" + _UNITS)
+_ANY_FENCE = re.compile(r"^[ \t]*```.*?^[ \t]*```", re.DOTALL | re.MULTILINE)
 _GATE = re2.compile("(?i)" + _KNOWLEDGE_CUES)
 """The same cues in one linear pass, for the many texts that have none."""
 _RANGE = re.compile(
     r"(\d{1,9}(?:\.\d{1,9})?)\s?(?:°C|℃|%|度)?\s?(?:-|–|—|~|～|至|到|to)\s?(\d{1,9}(?:\.\d{1,9})?)\s?"
     r"(°[CF]|℃|%|度|km/h|km|公里|元|天|days?|hours?|小时|minutes?|分钟|USD|EUR|[mk]?g\b)"
 )
+
+
+def find_results(text: str) -> Iterator[tuple[str, JsonObject, Span]]:
+    """Name, value and span of each measured value that the text states: `humidity is 45 %`, `气温28°C`."""
+    if not _HAS_UNIT.search(text.encode("utf-8", "replace")):
+        return
+    fences = [fence.span() for fence in _ANY_FENCE.finditer(text)]
+    given = 0
+    for found in _RESULT.finditer(text):
+        name = _LEAD.sub("", found["name"] or found["said"] or found["known"], count=1)
+        is_fenced = any(start <= found.start() < end for start, end in fences)
+        if is_fenced or not name or _NO_NAME.match(name.lower()):
+            continue
+        yield slug(name), {"value": found["value"].strip()}, found.span()
+        given += 1
+        if given == RESULTS_MAX:
+            return
 
 
 def find_json(text: str) -> Iterator[tuple[str, JsonObject, Span]]:

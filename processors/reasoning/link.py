@@ -37,7 +37,7 @@ _REFUSALS = frozenset({FailureCode.REFUSED_CALL, FailureCode.UNKNOWN_TOOL, Failu
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Linked:
-    """The tree of one stream; `calls` has the calls with `superseded_by` set where a correction took one back."""
+    """The tree of one stream, and its calls in order of writing."""
 
     nodes: tuple[Node, ...]
     calls: tuple[ToolCall, ...]
@@ -69,7 +69,7 @@ def link(
         by_source.setdefault(one.source, []).append(one)
     return Linked(
         nodes=tuple(_marked(block, by_source.get(block.node.id, ()), back, ordered) for block in blocks),
-        calls=tuple(replace(call, superseded_by=back.calls.get(call.id, call.superseded_by)) for call in ordered),
+        calls=tuple(ordered),
         links=tuple(links),
         gaps=breaks_of(blocks, ordered, states, known),
     )

@@ -1,15 +1,13 @@
 """Corrections → what each of them takes back: an earlier step, a whole plan, or a call.
 
-A correcting step takes back the nearest earlier step of its block that shares a value with it, else the one before
-it. A block that begins with a correction takes back the step of the block before that it shares most with. A call is
-taken back only when all of this holds: a correction stands between it and a later call of the same tool, the
-correction speaks of calls, arguments or format, and the two calls have more than half of their argument names in
-common; a false positive here would stop a call that was meant. What is taken back stays in the tree, marked, and is
-left out of the clean view.
+A correcting step takes back the nearest earlier step of its block that shares a value with it, else the one before it.
+A block that begins with a correction takes back the step of the block before that it shares most with. Which call
+replaced which the tool stage has decided; here the correction between them is found. What is taken back stays in the
+tree, marked, and is left out of the clean view.
 """
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -20,16 +18,9 @@ from schemas.toolcall import ToolCall
 
 CONFIDENCE_MIN = 0.5
 """Least confidence with which a step must be a correction to take anything back."""
-NEAR_CALLS = 8
-"""Calls on each side of a correction that it may be about."""
 LOOK_BACK = 6
 """Steps before a correction among which the one it shares a value with is looked for."""
 
-_OF_CALLS = re.compile(
-    r"\b(?:calls?|calling|format|arguments?|param(?:eter)?s?|query|request|json|tags?|tool|function|schema|dates?|fields?|"
-    r"re-?send|retry|re-?issue)\b|调用|格式|参数|请求|查询|标签|工具|接口|字段|重发|重新提交|日期",
-    re.IGNORECASE,
-)
 _OF_PLANS = re.compile(
     r"\b(?:plan|approach|strategy|idea|method|route|path)\b|方案|思路|方法|计划|方向|路子", re.IGNORECASE
 )
@@ -37,11 +28,10 @@ _OF_PLANS = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Superseded:
-    """What corrections take back: ids of steps (`rn_0#2`), nodes and calls → what they were replaced by."""
+    """What corrections take back: ids of steps (`rn_0#2`) and nodes → what they were replaced by."""
 
     steps: dict[str, str]
     nodes: dict[str, str]
-    calls: dict[str, str]
     links: tuple[Link, ...]
 
 
@@ -66,16 +56,14 @@ def block_of(node: Node) -> Block:
 
 def superseded(blocks: Sequence[Block], calls: Sequence[ToolCall]) -> Superseded:
     """Corrections of a stream's nodes, in order of writing, applied."""
-    out = Superseded(steps={}, nodes={}, calls={}, links=())
+    out = Superseded(steps={}, nodes={}, links=())
     links: list[Link] = []
     for place, block in enumerate(blocks):
         node, before = block.node, blocks[place - 1] if place else None
         for index, step in enumerate(node.steps):
             if step.type is Label.SELF_CORRECTION and step.confidence >= CONFIDENCE_MIN:
                 links += _take_back(out, block, index, before)
-        if node.type is Label.SELF_CORRECTION and node.confidence >= CONFIDENCE_MIN:
-            links += _take_back_calls(out, node, calls)
-    return Superseded(steps=out.steps, nodes=out.nodes, calls=out.calls, links=tuple(links))
+    return Superseded(steps=out.steps, nodes=out.nodes, links=(*links, *_call_links(blocks, calls)))
 
 
 def step_id(node: Node, index: int) -> str:
@@ -123,26 +111,23 @@ def _nearest(home: Block, places: range, said: str) -> tuple[int | None, list[st
     return fallback, []
 
 
-def _take_back_calls(out: Superseded, node: Node, calls: Sequence[ToolCall]) -> list[Link]:
-    cue = _OF_CALLS.search(node.text[:2_000])
-    if not cue:
-        return []
-    middle = bisect_left(calls, node.order, key=lambda call: call.order)
-    later = calls[middle : middle + NEAR_CALLS]
-    for call in reversed(calls[max(0, middle - NEAR_CALLS) : middle]):
-        if call.id in out.calls:
+def _call_links(blocks: Sequence[Block], calls: Sequence[ToolCall]) -> list[Link]:
+    """A link from the correction between a call and the one that replaced it; the tool stage says which did."""
+    by_id = {call.id: call for call in calls}
+    orders = [block.node.order for block in blocks]
+    links: list[Link] = []
+    for call in calls:
+        again = by_id.get(call.superseded_by or "")
+        if again is None:
             continue
-        again = next((other for other in later if _is_again(call, other)), None)
-        if again:
-            out.calls[call.id] = again.id
-            why = f"says {cue[0].lower()}; {again.id} calls {again.name} again"
-            return [Link(source=node.id, target=call.id, kind="supersedes", evidence=why)]
-    return []
+        between = blocks[bisect_right(orders, call.order) : bisect_left(orders, again.order)]
+        source = next((block.node for block in reversed(between) if _corrects(block.node)), None)
+        evidence = f"{again.id} calls {again.name} again"
+        links.append(
+            Link(source=source.id if source else again.id, target=call.id, kind="supersedes", evidence=evidence)
+        )
+    return links
 
 
-def _is_again(call: ToolCall, other: ToolCall) -> bool:
-    """Whether a later call is the corrected form of an earlier one; an equal one is only its duplicate."""
-    if call.name is None or call.name != other.name or other.duplicate_of == call.id:
-        return False
-    first, second = set(call.arguments or {}), set(other.arguments or {})
-    return call.arguments is None or 2 * len(first & second) >= max(len(first), len(second))
+def _corrects(node: Node) -> bool:
+    return node.type is Label.SELF_CORRECTION or any(step.type is Label.SELF_CORRECTION for step in node.steps)

@@ -103,6 +103,35 @@ def test_fenced_json_is_an_inline_result() -> None:
     assert (entry.key, entry.content, entry.confidence) == ("price_data", {"total": 3}, 0.9)
 
 
+VALUES = [
+    ("The humidity is 45 % and the wind speed was about 12 km/h.", {"humidity": "45 %", "wind_speed": "12 km/h"}),
+    ("北京今天晴转多云,气温28°C,湿度为45%。", {"气温": "28°C", "湿度": "45%"}),
+    ("It is 5 km away. That was 3 days ago. 共12个。", {}),
+    ("```\nhumidity is 45 %\n```", {}),
+]
+
+
+@pytest.mark.parametrize(("text", "values"), VALUES)
+def test_measured_values_of_the_answer_are_results(text: str, values: dict[str, str]) -> None:
+    one = segment(text, SegmentKind.RESPONSE)
+    found = {entry.key: entry.content["value"] for entry in StateMap().entries(one, find_in_text(one))}
+    assert found == values
+
+
+def test_value_that_contradicts_an_earlier_one_replaces_it_and_keeps_the_history() -> None:
+    state = StateMap()
+    comment = segment("humidity: 45%")
+    answer = segment("So humidity is 45 %. Later humidity is 50 %. Then humidity is 52 %.", SegmentKind.RESPONSE, 1)
+    first, second, third = [
+        *state.entries(comment, [read_comment(comment)]),
+        *state.entries(answer, find_in_text(answer)),
+    ]
+    assert (first.key, first.source) == ("weather_data", "html_comment")
+    assert (second.key, second.content, second.history) == ("humidity", {"value": "50 %"}, ("45%",))
+    assert third.key == second.key
+    assert third.history[-1] == {"value": "50 %"}
+
+
 @given(st.text(alphabet=st.sampled_from(list('a1 :：=,{}[]"\n-\ud800\x00°')), max_size=80))
 def test_any_comment_gives_one_entry_that_can_be_encoded(text: str) -> None:
     one = segment(f"<!--{text}-->")
