@@ -8,6 +8,7 @@ import re
 
 from processors.limits import LIMITS
 from processors.repair.coerce_scalar import ABSENT, cut_code, fit_scalar, is_null, is_whole
+from processors.repair.form_xml import looks_like_xml, read_items, read_xml
 from processors.repair.match_names import UNKNOWN_MAX, is_near_unset, match_names
 from processors.repair.nodes import Cut, Escaped, Items, Loose, Members, Node
 from processors.repair.read_date import read_date
@@ -134,10 +135,26 @@ def _fit_container_text(node: Json, spec: Spec, path: str, work: Work) -> Json:
             return fit(inner, spec, path, work)
     if isinstance(node, Loose) and not spec.types:
         return text
+    if isinstance(node, str) and (inner := _written(text, spec)) is not None:
+        work.note("decoded_nested", path)
+        return fit(inner, spec, path, work)
     if not spec.wants("array"):
         work.refuse("many_for_one" if isinstance(node, bool) else "wrong_type", path, text)
         return text
     return _listed(node, text, spec, path, work)
+
+
+def _written(text: str, spec: Spec) -> Members | Items | None:
+    """A container in another notation than JSON: tags, or lines that begin with a dash."""
+    lines = [line.strip() for line in text.strip().split("\n")]
+    if spec.wants("array") and all(line.startswith(("- ", "* ")) for line in lines):
+        return Items([Loose(line[2:].strip().strip("\"'")) for line in lines])
+    if not looks_like_xml(text):
+        return None
+    if spec.wants("object") and spec.properties:
+        return read_xml(text, spec)
+    items = read_items(text) if spec.wants("array") else []
+    return Items(list(items)) if items else None
 
 
 def _listed(node: Json, text: str, spec: Spec, path: str, work: Work) -> Json:

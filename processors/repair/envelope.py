@@ -1,5 +1,6 @@
 """What models put around arguments → the bare text: special tokens, fences, prose, a second coat of escapes."""
 
+import html
 import json
 import re
 from dataclasses import dataclass, field
@@ -84,6 +85,10 @@ def _fence_off(envelope: Envelope) -> bool:
 def _coat_off(envelope: Envelope) -> bool:
     """A JSON text written as a string, with or without its quotes."""
     text = envelope.text
+    if "&quot;" in text[:400] and '"' not in text:
+        envelope.text = html.unescape(text)
+        envelope.codes.append("unescaped")
+        return True
     if _ESCAPED_START.match(text):
         envelope.text = unescape(text)
         envelope.codes.append("unescaped")

@@ -41,6 +41,18 @@ def read_xml(text: str, spec: Spec) -> Members | None:
     return _children(text) or _tags(text, spec) or _attributes(text, spec)
 
 
+def read_items(text: str) -> list[Loose]:
+    """`<item>a</item><item>b</item>`: the contents, if the whole text is one tag repeated."""
+    opening = _TAG.match(text.strip())
+    if not opening:
+        return []
+    mark, end = opening[0], f"</{opening[1]}>"
+    parts = text.strip().removesuffix(end).split(end)
+    if not all(part.strip().startswith(mark) for part in parts) or not text.strip().endswith(end):
+        return []
+    return [Loose(part.strip().removeprefix(mark).strip()) for part in parts]
+
+
 def _children(text: str) -> Members | None:
     pairs: list[tuple[str, Node]] = []
     is_open, at = False, 0

@@ -48,7 +48,7 @@ class Reading:
 
 def read_number(text: str, spec: Spec) -> Reading:
     """The number that a text means at a place; `problem` is a refusal code."""
-    text = unicodedata.normalize("NFKC", text[: TEXT_MAX + 1]).strip()
+    text = unicodedata.normalize("NFKC", text[: TEXT_MAX + 1]).strip().replace("\u2212", "-")
     if text.casefold() in _NOT_FINITE:
         return Reading(None, problem="not_a_number")
     if len(text) > TEXT_MAX:

@@ -22,10 +22,22 @@ def read_scalar(source: Source, at: int, spec: Spec) -> tuple[Node, int]:
     if prefixed := _PREFIX.match(source.text, at):
         at = prefixed.end()
     if source.text[at] in QUOTES:
-        return _string(source, at, spec)
+        return _tripled(source, at) or _string(source, at, spec)
     if found := _PLAIN_BARE.match(source.text, at):
         return Bare(found[1]), found.end(1)
     return _bare(source, at, spec)
+
+
+def _tripled(source: Source, at: int) -> tuple[Node, int] | None:
+    """A Python string in three quotes, which is closed by three."""
+    mark = source.text[at] * 3
+    if source.is_strict or mark not in {'"""', "'''"} or not source.text.startswith(mark, at):
+        return None
+    end = source.text.find(mark, at + 3)
+    if end < at + 4 or not source.ends_at(end + 3):
+        return None
+    source.codes.add("quotes_replaced")
+    return decode(source.text[at + 3 : end]), end + 3
 
 
 def _string(source: Source, at: int, spec: Spec) -> tuple[Node, int]:

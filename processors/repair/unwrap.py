@@ -61,9 +61,22 @@ def _others_are_names(root: Members, key: str, spec: Spec) -> bool:
 def _object_in(node: Node, spec: Spec, read_nested: NestedReader) -> Members | None:
     if isinstance(node, str):
         node = read_nested(str(node), spec)
-    if isinstance(node, Items) and len(node.values) == 1 and not node.is_elided:
-        node = node.values[0]
+    if isinstance(node, Items) and not node.is_elided:
+        paired = _paired(node)
+        node = paired or (node.values[0] if len(node.values) == 1 else None)
     return node if isinstance(node, Members) else None
+
+
+def _paired(node: Items) -> Members | None:
+    """`[{"name": "city", "value": "Leeds"}, …]`: one object for each parameter."""
+    pairs: list[tuple[str, Node]] = []
+    for one in node.values:
+        said = dict(one.pairs) if isinstance(one, Members) else {}
+        name = said.get("name", said.get("key"))
+        if not isinstance(name, str) or "value" not in said:
+            return None
+        pairs.append((str(name), said["value"]))
+    return Members(pairs, is_open=node.is_open, is_cut=node.is_cut) if pairs else None
 
 
 def _known(members: Members, spec: Spec) -> int:

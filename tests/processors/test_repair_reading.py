@@ -59,6 +59,9 @@ SAME = [
     ("attributes", '<book_ferry route="express" departure_day="2031-05-04"/>'),
     ("entities", '<call name="book_ferry" args="{&quot;route&quot;: &quot;express&quot;, &quot;departure_day&quot;: &quot;2031-05-04&quot;}"/>'),
     ("cdata", '<call name="x"><![CDATA[{"route": "express", "departure_day": "2031-05-04"}]]></call>'),
+    ("three quotes", 'book_ferry(route="""express""", departure_day="2031-05-04")'),
+    ("entities alone", "{&quot;route&quot;: &quot;express&quot;, &quot;departure_day&quot;: &quot;2031-05-04&quot;}"),
+    ("names and values", '{"parameters": [{"name": "route", "value": "express"}, {"name": "departure_day", "value": "2031-05-04"}]}'),
     ("twice the same", '{"route": "express", "departure_day": "2031-05-04"}' * 2),
     ("an empty one first", '{}{"route": "express", "departure_day": "2031-05-04"}'),
     ("same key again", '{"route": "express", "departure_day": "2031-05-04", "route": "express"}'),
@@ -160,4 +163,29 @@ WHOLE = [
 
 @pytest.mark.parametrize(("raw", "more"), WHOLE)
 def test_a_value_that_cannot_go_on_is_whole(raw: str, more: dict) -> None:
+    assert repair(raw, FERRY).arguments == DAY | more
+
+
+NESTED = [
+    ("cabins: \n  - inside\n  - suite", {"cabins": ["inside", "suite"]}),
+    ("cabins: [inside, suite]", {"cabins": ["inside", "suite"]}),
+    ('contact: {"surname": "Li"}', {"contact": {"surname": "Li"}}),
+]
+
+
+@pytest.mark.parametrize(("line", "more"), NESTED)
+def test_containers_in_lines_are_read(line: str, more: dict) -> None:
+    assert repair(f"route: express\n{line}\ndeparture_day: 2031-05-04", FERRY).arguments == DAY | more
+
+
+TAGGED = [
+    ("<contact><surname>Li</surname><mobile>1</mobile></contact>", {"contact": {"surname": "Li", "mobile": "1"}}),
+    ("<cabins><item>inside</item><item>suite</item></cabins>", {"cabins": ["inside", "suite"]}),
+    ("<cabins>suite</cabins>", {"cabins": ["suite"]}),
+]
+
+
+@pytest.mark.parametrize(("tags", "more"), TAGGED)
+def test_containers_in_tags_are_read(tags: str, more: dict) -> None:
+    raw = f"<book_ferry><route>express</route><departure_day>2031-05-04</departure_day>{tags}</book_ferry>"
     assert repair(raw, FERRY).arguments == DAY | more
