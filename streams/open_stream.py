@@ -7,6 +7,7 @@ from typing import Protocol
 
 from schemas.failure import FailureCode
 from schemas.wire import Event
+from streams.foreign import ForeignLine
 from streams.stage import Line
 
 NUMBER_HEADER = "n"
@@ -68,6 +69,7 @@ class OpenStream:
 
     __slots__ = (
         "first_offset",
+        "foreign",
         "half",
         "held",
         "is_suspect",
@@ -83,6 +85,8 @@ class OpenStream:
     def __init__(self, stream_id: str, line: Line, record: Record) -> None:
         self.stream_id = stream_id
         self.line = line
+        self.foreign: ForeignLine | None = None
+        """State of a stream whose producer writes another shape of record."""
         self.first_offset = record.offset
         self.next_seq = 0
         self.record = record

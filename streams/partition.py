@@ -14,11 +14,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from processors.read_record import read_record
 from schemas.failure import Failure, FailureCode, Stage
 from schemas.output import Output
 from schemas.segment import Closed
 from schemas.token import Token
 from schemas.wire import Event, UndecodableError, decode, decode_token, plain_tokens
+from streams.foreign import ForeignLine
 from streams.open_stream import NUMBER_HEADER, DeadLetter, OpenStream, Poisoned, Publish, Record, is_torn
 from streams.progress import Finished
 from streams.stage import Chain
@@ -110,8 +112,35 @@ class Partition:
         try:
             token = decode_token(record.value)
         except UndecodableError as error:
-            self.out.append(DeadLetter(record, FailureCode.UNDECODABLE, str(error)))
+            self._take_foreign(record, str(error))
             return
+        self._take_decoded(record, token)
+
+    def _take_foreign(self, record: Record, why: str) -> None:
+        """A record in the shape of a model server's own stream, a CloudEvent, plain text, or of no known shape."""
+        found = read_record(record.value, record.key, record.headers)
+        if isinstance(found, Token):
+            self._take_decoded(record, found)
+            return
+        if isinstance(found, str):
+            self.out.append(DeadLetter(record, FailureCode.UNDECODABLE, f"{why}; {found}"))
+            return
+        for part in found.parts:
+            stream_id = f"{found.stream_id}#{part.choice}" if part.choice else found.stream_id
+            stream = self._open.get(stream_id)
+            if stream is None and stream_id in self._finished:
+                end = self._finished.next_seq(stream_id) if part.text or part.reasoning or part.calls else None
+                self._after_end(record, stream_id, end)
+                continue
+            line = stream.foreign if stream is not None else None
+            line = line or ForeignLine(stream_id, found.meta)
+            token = line.token(part, stream.next_seq if stream is not None else 0)
+            if token is not None:
+                self._take_decoded(record, token)
+            if (stream := self._open.get(stream_id)) is not None:
+                stream.foreign = line
+
+    def _take_decoded(self, record: Record, token: Token) -> None:
         stream = self._open.get(token.stream_id)
         if stream is None:
             if token.stream_id in self._finished:

@@ -1,5 +1,8 @@
 """One partition's records → what is published and what may be committed."""
 
+from dataclasses import replace
+
+import orjson
 import pytest
 
 from schemas.failure import FailureCode
@@ -232,3 +235,35 @@ def test_memory_for_finished_streams_is_bounded() -> None:
         finished.add(str(i), i, 1)
     assert "0" not in finished
     assert str(KEPT_MAX) in finished
+
+
+def test_records_of_other_producers_become_streams_beside_our_own() -> None:
+    ours = reads(*stream("ours", "one ", "two"))
+    chunks = [orjson.dumps({"choices": [{"index": 0, "delta": {"content": text}}]}) for text in ("three ", "four")]
+    end = orjson.dumps({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
+    others = [replace(read, key=b"theirs") for read in reads(*chunks, end, chunks[0])]
+    records = [ours[0], others[0], ours[1], *others[1:]]
+    part = partition()
+    part.take([replace(record, offset=offset) for offset, record in enumerate(records)])
+    assert responses(part) == {"ours": "one two", "theirs": "three four"}
+    assert letters(part) == [(5, FailureCode.AFTER_END)]
+    assert part.commit_point()[0] == 6
+
+
+def test_several_answers_to_one_request_are_streams_of_their_own() -> None:
+    def chunk(index: int, text: str, **more: str) -> bytes:
+        return orjson.dumps({"choices": [{"index": index, "delta": {"content": text}, **more}]})
+
+    part = partition()
+    part.take(
+        reads(chunk(0, "a"), chunk(1, "b"), chunk(1, "c", finish_reason="stop"), chunk(0, "d", finish_reason="x"))
+    )
+    assert responses(part) == {"k": "ad", "k#1": "bc"}
+
+
+def test_a_record_of_no_known_shape_is_a_dead_letter_that_says_what_is_known() -> None:
+    part = partition()
+    part.take(reads(b'{"prompt": "13800138000"}'))
+    (letter,) = part.out
+    assert "choices" in letter.message
+    assert "138" not in letter.message

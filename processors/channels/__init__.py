@@ -1,0 +1,1 @@
+"""What model servers send, one object at a time → parts by channel → the text of one stream."""
