@@ -12,6 +12,7 @@ import gzip
 import json
 import platform
 import statistics
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -115,11 +116,16 @@ def peers() -> dict[str, Find]:
 
 
 def _presidio() -> Find:
+    import spacy
+    import tldextract
     from presidio_analyzer import AnalyzerEngine
-    from presidio_analyzer.nlp_engine import NlpEngineProvider
+    from presidio_analyzer.nlp_engine import SpacyNlpEngine
 
-    blank = {"nlp_engine_name": "spacy", "models": [{"lang_code": "en", "model_name": "en_core_web_sm"}]}
-    engine = AnalyzerEngine(nlp_engine=NlpEngineProvider(nlp_configuration=blank).create_engine())
+    tldextract.tldextract.TLD_EXTRACTOR = tldextract.TLDExtract(suffix_list_urls=())  # its own list, no download
+    tldextract.extract = tldextract.tldextract.TLD_EXTRACTOR
+    nlp = SpacyNlpEngine()
+    nlp.nlp = {"en": spacy.blank("en")}  # no names of persons: only its rules are compared
+    engine = AnalyzerEngine(nlp_engine=nlp, supported_languages=["en"])
     names = {"PHONE_NUMBER": "phone", "EMAIL_ADDRESS": "email", "CREDIT_CARD": "credit_card", "IBAN_CODE": "iban", "US_SSN": "us_ssn",
              "IP_ADDRESS": "ip_address", "MAC_ADDRESS": "mac", "US_PASSPORT": "passport", "CRYPTO": "crypto_wallet"}  # fmt: skip
     return lambda text: [
@@ -152,12 +158,17 @@ def _scrubadub() -> Find:
 
 
 def _detect_secrets() -> Find:
-    from detect_secrets.core.scan import scan_line
+    from detect_secrets import SecretsCollection
     from detect_secrets.settings import default_settings
 
+    file = Path(tempfile.mkdtemp()) / "text.txt"
+
     def find(text: str) -> list[tuple[int, int, str]]:
+        file.write_text(text, encoding="utf-8", errors="replace")
+        found = SecretsCollection()
         with default_settings():
-            values = {secret.secret_value for line in text.splitlines() for secret in scan_line(line)}
+            found.scan_file(str(file))
+        values = {secret.secret_value for _, secret in found}
         return [(text.find(v), text.find(v) + len(v), "api_key") for v in values if v and v in text]
 
     return find
