@@ -11,6 +11,7 @@ from processors.repair.coerce_scalar import ABSENT, cut_code, fit_scalar, is_nul
 from processors.repair.form_xml import looks_like_xml, read_items, read_xml
 from processors.repair.match_names import UNKNOWN_MAX, is_near_unset, match_names
 from processors.repair.nodes import Cut, Escaped, Items, Loose, Members, Node
+from processors.repair.placeholder import is_placeholder
 from processors.repair.read_date import read_date
 from processors.repair.reading import read_nested
 from processors.repair.toolschema import ANY, Spec, is_period
@@ -21,11 +22,12 @@ from schemas.toolcall import Repair
 
 _SPLIT = re.compile(r"\s*[,;、，；|\n]\s*|\s+(?:and|und|et|y)\s+|\s+")
 _ELIDED = re.compile(r"\s*(?:\.{3,}|…+)(?: ?(?:and )?(?:\d+ )?(?:more|others?|etc)\b.*)?\Z", re.IGNORECASE)
-SCALARS = ("string", "number", "integer", "boolean")
 
 
 def fit(node: Node, spec: Spec, path: str, work: Work) -> Json:
     """The value of a node at a place; ABSENT where it says that there is none."""
+    if type(node) is str and spec.is_plain_text and not work.rules.table and not is_placeholder(node, spec):
+        return node
     if spec.choices and not spec.types:
         return _fit_choice(node, spec, path, work)
     if isinstance(node, Cut):
@@ -38,7 +40,7 @@ def fit(node: Node, spec: Spec, path: str, work: Work) -> Json:
         if spec.nullable and not isinstance(node, Loose) and node is not None and node != "null":
             work.note("null_word", path)
         return None if spec.nullable or not (spec.types or spec.enum) else ABSENT
-    if not spec.enum and spec.types and not any(map(spec.wants, SCALARS)):
+    if spec.is_container:
         return _fit_container_text(node, spec, path, work)
     if isinstance(node, Loose) and not spec.enum and spec.types != {"string"} and node.lstrip()[:1] in {"[", "{"}:
         return _fit_container_text(node, spec, path, work)

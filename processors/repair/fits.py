@@ -7,8 +7,6 @@ from processors.repair.read_number import read_number
 from processors.repair.toolschema import Spec, is_period
 from processors.repair.words import WORDS, fold
 
-SCALARS = ("string", "number", "integer", "boolean")
-
 
 def fits(node: Node, spec: Spec) -> bool:
     """Whether the value could be meant for a place of this kind."""
@@ -26,7 +24,7 @@ def fits(node: Node, spec: Spec) -> bool:
         return True
     if is_period(spec) and isinstance(node, str) and not read_date(node).problem:
         return False
-    if not any(map(spec.wants, SCALARS)) and not spec.enum:
+    if spec.is_container:
         return _holds(node, spec)
     return _scalar_fits(node, spec)
 

@@ -19,6 +19,7 @@ _GENERIC = frozenset({
     "your", "insert", "here", "goes", "value", "placeholder", "enter", "name", "fill", "some", "string", "text", "todo",
     "any", "填写", "输入",
 })  # fmt: skip
+_FIRST = frozenset(" \t\n.…{<[$【_yYiIeEfFtTpPs待占此请")
 TRIGGER = re.compile(
     r'"\s*(?=[.…{<\[$【_yYiIeEfFtTpPs待占此请\\])(?:\.\.\.|…|\\u2026|\{\{|<[^<>"/]{1,60}>\s*"|\[[^\]"]{1,60}\]\s*"|'
     r'\$\{|【|__|string"\s*[,}\]]|(?i:(?:your|insert|enter|fill in|todo|tbd|to be|placeholder|fixme)\b)|'
@@ -29,7 +30,7 @@ TRIGGER = re.compile(
 
 def is_placeholder(text: str, spec: Spec) -> bool:
     """Whether a text is a placeholder for the parameter."""
-    if len(text) > 80 or not text:
+    if not text or len(text) > 80 or (text[0] not in _FIRST and not text.endswith("HERE")):
         return False
     if _WHOLE.match(text):
         return True

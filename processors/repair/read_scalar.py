@@ -3,7 +3,7 @@
 import re
 
 from processors.repair.lexis import QUOTES, decode
-from processors.repair.nodes import Bare, Cut, Items, Node
+from processors.repair.nodes import Bare, Cut, Items, Members, Node
 from processors.repair.read_date import is_full_date
 from processors.repair.toolschema import Spec
 from processors.repair.value_end import Source
@@ -11,6 +11,9 @@ from processors.repair.value_end import Source
 _STRICT_STRING = re.compile(r'"((?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*)"')
 _PLAIN_BARE = re.compile(r"(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)\s*(?=[,}\]])")
 _END = re.compile(r"""[,，}\]｝］)\n"'“”`]|\s(?=//|#|/\*)|\\[n"]""")
+_PLAIN_MEMBER = re.compile(r'"([^"\\\n\r\t]*)"(?=,\s*"[^"\\\n:,{}\[\]]{1,60}"\s*:)')
+_PLAIN_ITEM = re.compile(r'"([^"\\\n\r\t]*)"(?=,\s*["\]]|\]\s*[,}])')
+"""A string as most are, followed by what proves its end; the long way decides on all others."""
 _PREFIX = re.compile(r"[rRbBuUfF]{1,2}(?=[\"'])")
 _LAST_CLOSERS = re.compile(r"[\s}\]]*\Z")
 _COMMA_BEFORE = re.compile(r"[\s,，]*\Z")
@@ -19,6 +22,9 @@ BEFORE_KEY_MAX = 60
 
 def read_scalar(source: Source, at: int, spec: Spec) -> tuple[Node, int]:
     """The scalar that begins here, and where it ends."""
+    is_member = isinstance(source.stack[-1].node, Members)
+    if found := (_PLAIN_MEMBER if is_member else _PLAIN_ITEM).match(source.text, at):
+        return found[1], found.end(1) + 1
     if prefixed := _PREFIX.match(source.text, at):
         at = prefixed.end()
     if source.text[at] in QUOTES:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from processors.repair.envelope import open_envelope
 from processors.repair.form_lines import read_flags, read_lines
 from processors.repair.form_xml import looks_like_xml, read_xml, text_in_xml
-from processors.repair.lexis import unescape
+from processors.repair.lexis import SURROGATE, unescape
 from processors.repair.nodes import Bare, Cut, Items, Members, Node
 from processors.repair.strict import strict_tree, trusts_quotes
 from processors.repair.tolerant import read_container, read_unopened
@@ -52,6 +52,8 @@ class Reading:
 
 def read(raw: str, spec: Spec, work: Work) -> Reading:
     """The one argument object of a text."""
+    if not raw.isascii() and SURROGATE.search(raw):
+        raw = SURROGATE.sub("\ufffd", raw)
     tree = strict_tree(raw)
     if isinstance(tree, Members) and tree.pairs:
         return _only([tree], spec, Reading(), work)

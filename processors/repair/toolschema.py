@@ -67,6 +67,10 @@ class Spec:
     """Keys of the objects one level down, which models may write flat."""
     hints: dict[str, str] = field(default_factory=dict)
     """Folded word → enum member, as the description explains it ("P1 means critical")."""
+    is_container: bool = False
+    """Only an object or an array may stand here."""
+    is_plain_text: bool = False
+    """Any text may stand here, and nothing else."""
     is_path: bool = False
     is_pattern: bool = False
     unit: str = ""
@@ -273,6 +277,8 @@ def _bound(schema: JsonObject, word: str) -> float | None:
 
 def _describe(spec: Spec) -> None:
     words = f"{spec.name} {spec.description}"
+    spec.is_container = bool(spec.types) and not spec.enum and spec.types <= {"object", "array"}
+    spec.is_plain_text = spec.types == {"string"} and not (spec.enum or spec.format or spec.choices)
     if spec.wants("string") and not spec.enum:
         spec.is_pattern = bool(_PATTERN.search(words))
         is_content = bool(_CONTENT & set(tokens(spec.name)))
