@@ -103,6 +103,21 @@ def after(found: Found) -> Made:
     return made
 
 
+def between_bounds(found: Found) -> Made:
+    """After A and before B: both open ends closed by each other."""
+    first, last = found.values()
+    if first.start is None:
+        first, last = last, first
+    spans = [(a[0], b[1]) for a in first.spans for b in last.spans]
+    are_open = all(a[1] is None for a in first.spans) and all(b[0] is None for b in last.spans)
+    if first.doubt or last.doubt or not spans or not are_open:
+        return None
+    start, end = spans[0]
+    if start is None or end is None or type(start) is not type(end) or not start <= end:
+        return None
+    return replace(first, spans=((start, end),), others=(), sure=less_sure(first.sure, last.sure))
+
+
 def onward(found: Found) -> Made:
     """From X onwards, 从 X 起: from its first day, open."""
     return _bound(found, lambda value: tuple((one[0], None) for one in value.spans if one[0] is not None))
@@ -133,6 +148,8 @@ def from_alone(found: Found) -> Made:
     value = edge_as_day(value)
     if value.start is None or value.doubt or value.grain in ("moment", "clock"):
         return value if value.at is not None or value.doubt else None
+    if value.grain == "day" and day_part(value.start) == today:
+        return onward(found)
     if day_part(value.start) <= today:
         return replace(value, assumptions=(*value.assumptions, "from: of that period"))
     return replace(

@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from processors.periods.clocks import AM_OR_PM, COUNT_MAX, HOUR, UNITS, at_time, named_time
+from processors.periods.clocks import AM_OR_PM, COUNT_MAX, HOUR, UNITS, at_time, hour_in, named_time
 from processors.periods.found import Found, Made, less_sure
 from processors.periods.lexicon import has_cue
 from processors.periods.reading import Context, Sure, Value
@@ -11,7 +11,7 @@ from processors.periods.reading import Context, Sure, Value
 def clock_span(found: Found) -> Made:
     """From 6pm to 7pm tomorrow, 明天下午两点到四点: the later time is in the same half of the day where it can be."""
     values = found.values()
-    if has_cue("move", found.context.text) and not found.has("from", "between"):
+    if not found.has("from", "between") and (found.has("and") or has_cue("move", found.context.text)):
         return None
     clocks = [one for one in values if one.grain == "clock"]
     day = next((one for one in values if one.grain == "day"), None)
@@ -34,6 +34,30 @@ def clock_span(found: Found) -> Made:
     if not spans:
         return None
     return Value(grain="span", spans=spans, doubt=doubt, sure=less_sure(starts.sure, ends.sure))
+
+
+def hours_in_daypart(found: Found) -> Made:
+    """3 to 5 this afternoon, 8–10 tonight: both hours lie in the part of the day that is said."""
+    part = (
+        "evening"
+        if found.has("tonight")
+        else {"noonish": "afternoon"}.get(found.word("daypart"), found.word("daypart"))
+    )
+    hours = [hour_in(part, number) for number in found.numbers("n")]
+    day = next((one for one in found.values() if one.grain == "day"), None)
+    first, last = hours[:2]
+    if (
+        first is None
+        or last is None
+        or not 0 <= first < last <= 24
+        or not all(1 <= n <= 12 for n in found.numbers("n"))
+    ):
+        return None
+    today = found.context.today
+    base = day or Value(grain="day", spans=((today, today),), sure=Sure.RELATIVE)
+    start, end = (at_time(base, Value(grain="clock", mark=hour * HOUR), found.context) for hour in (first, last))
+    spans = tuple((a[0], b[1]) for a, b in zip(start.spans, end.spans, strict=True))
+    return Value(grain="span", spans=spans, doubt=start.doubt, sure=start.sure)
 
 
 def _settled_pair(first: Value, last: Value) -> tuple[Value, Value]:

@@ -56,12 +56,12 @@ def lexicon() -> Lexicon:
             if word in words:
                 raise ValueError(f"{name}: {word!r} stands in {words[word].kind} and in {entry.kind}")
             words[word] = entry
-    latin = [word for word in words if word[0].isascii()]
+    latin = [word for word in words if word.isascii()]
     symbols = {kind: chr(0xE000 + place) for place, kind in enumerate(dict.fromkeys(kinds))}
     return Lexicon(
         words,
         trie_pattern(word for word in latin if not word.isalpha()),
-        trie_pattern(word for word in words if not word[0].isascii()),
+        trie_pattern(word for word in words if not word.isascii()),
         symbols,
     )
 

@@ -122,7 +122,7 @@ def _date(name: str, text: str, context: Context) -> Value | None:
     return _part_of_year(text)
 
 
-_PART_FIRST = re.compile(r"([qh])([1-4])\D*(\d\d(?:\d\d)?)|([1-4])([qh])\D*(\d\d(?:\d\d)?)")
+_PART_FIRST = re.compile(r"([qh])[ -]?([1-4])\D*(\d\d(?:\d\d)?)|([1-4])([qh])\D*(\d\d(?:\d\d)?)")
 _YEAR_FIRST = re.compile(r"(\d\d(?:\d\d)?)\D?([qh])([1-4])")
 
 

@@ -35,7 +35,7 @@ from processors.periods.tokens import normalise, tokens_of
 
 LIST_LINKS = frozenset({"and", "versus", "comma", "the", "poss"})
 """What may stand between two periods of one list."""
-LINKS = LIST_LINKS | {"ratio", "to", "dash", "from", "between"}
+LINKS = LIST_LINKS | {"or", "ratio", "to", "dash", "from", "between"}
 """What may stand between two periods that share a year."""
 ITEMS_MAX = 64
 """Most periods taken from one text."""
@@ -210,6 +210,8 @@ def _verdict(items: tuple[Item, ...], tokens: Sequence[Token], text: str) -> Rea
 
 def _are_compared(items: tuple[Item, ...], tokens: Sequence[Token], text: str) -> bool:
     """Whether several settled periods belong together: a list, or a comparison."""
+    if any(one.grain == "year" and other.grain in ("half", "quarter", "month") for one, other in pairwise(items)):
+        return False  # 2025 and 2026 Q1: the year may stand for its quarter
     if has_cue("compare", text):
         return True
     for one, other in pairwise(items):

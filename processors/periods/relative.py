@@ -48,12 +48,15 @@ def unit(found: Found) -> Made:
     if name == "week":
         return week_value(context, offset, chinese="offset" not in found.args)
     if name == "day":
-        day = context.today + offset * DAY
-        return settled("day", (day, day))
+        return Value(grain="vague", doubt="which days", sure=Sure.RELATIVE)
     if name == "fortnight":
         window = rolling(context.today, "fortnight", 1)
         return settled("span", window, assumption="window: incl_today") if offset == -1 else None
     span = unit_span(name, context.today, offset)
+    is_loose = found.has("the") and found.has("last", "next") and not found.has("whole", "yearword", "before", "after")
+    if is_loose and name in ("month", "year"):
+        window = rolling(context.today, name, 1) if offset < 0 else (context.today + DAY, shift(context.today, name, 1))
+        return Value(grain=name, spans=(span, window), doubt="calendar unit or window", sure=Sure.RELATIVE)
     if name == "decade":
         return Value(
             grain="span", spans=(rolling(context.today, "decade", 1), span), doubt="last decade", sure=Sure.RELATIVE
@@ -127,16 +130,14 @@ def from_day(found: Found) -> Made:
 def this_day(found: Found) -> Made:
     """去年今天, the same day last year: today in another unit."""
     today = found.context.today
+    if found.has("samepu") and found.word("samepu") != "day":
+        return None
     if found.has("yearrel"):
         point = add_months(today, 12 * found.number("yearrel"))
-    elif found.has("samepu") and found.word("samepu") != "day":
-        return None
     elif found.has("lastunit", "last2unit"):
         name, offset = place_of(found)
         point = shift(today, name, offset)
     else:
-        if found.has("samepu") and found.word("samepu") != "day":
-            return None
         units = [token.held for token in found.tokens if token.kind in ("unit", "samepu")]
         if units[0] != "day" or len(units) < 2:
             return None

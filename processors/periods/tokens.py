@@ -51,8 +51,8 @@ _END = r"(?![a-z\d])"
 
 def _letters() -> dict[str, str]:
     return {
-        "qy": rf"[qh][1-4](?:[-/ ]?{_YEAR}| ?'\d\d|[-/]\d\d)(?![a-z\d%])(?![-/:.]\d)",
-        "qh": rf"[qh][1-4]{_END}",
+        "qy": rf"[qh][ -]?[1-4](?:[-/ ]?{_YEAR}| ?'\d\d|[-/]\d\d)(?![a-z\d%年])(?![-/:.]\d)",
+        "qh": rf"[qh][ -]?[1-4]{_END}",
         "fy": rf"fy ?'?(?:{_YEAR}|\d\d)(?:[-/]\d\d(?:\d\d)?)?(?!\d)",
         "cy": rf"cy ?{_YEAR}{_END}",
         "suffix": r"(?<=\d)[dwyh](?![a-z\d])",
