@@ -136,6 +136,8 @@ def _by_synonym(key: str, node: Node, spec: Spec) -> list[str]:
     groups = WORDS.name_groups.get(said)
     shared = [name for name in spec.properties if groups and groups & WORDS.name_groups.get(fold(name), frozenset())]
     shared = shared or _by_parts(key, spec) or _by_head(said, spec)
+    if not spec.closed:  # other keys are allowed: only a missing required parameter is reason to take one for it
+        shared = [name for name in shared if name in spec.required]
     return [name for name in shared if fits(node, spec.properties[name])]
 
 

@@ -217,3 +217,15 @@ def test_a_key_that_stood_twice_is_seen_in_the_raw_text() -> None:
 def test_two_objects_are_both_offered() -> None:
     got = repair('{"heading": "a"}{"heading": "b"}', NOTE)
     assert got.refusal.candidate == [{"heading": "a"}, {"heading": "b"}]
+
+
+def test_an_open_schema_keeps_a_key_that_might_be_a_synonym() -> None:
+    schema = compile_tool(
+        {
+            "type": "object",
+            "properties": {"event": {"type": "string"}, "text": {"type": "string"}},
+            "required": ["event"],
+        }
+    )
+    assert check({"event": "a", "message": "b"}, schema).arguments == {"event": "a", "message": "b"}
+    assert check({"event_name": "a", "message": "b"}, schema).arguments == {"event": "a", "message": "b"}
