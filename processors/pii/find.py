@@ -72,6 +72,8 @@ def find_pii(text: str, rules: PiiRules = SHIPPED) -> list[PiiSpan]:
 def find_in(view: View, rules: PiiRules) -> list[PiiSpan]:
     """The same for a view, without the rules' finders; offsets are of the original text."""
     hits = _hits(view.text, rules)
+    if not view.at:
+        return [PiiSpan(start, end, rule.type, rule.id) for start, end, rule in hits]
     return [PiiSpan(view.original(start), view.original(end), rule.type, rule.id) for start, end, rule in hits]
 
 
@@ -112,8 +114,12 @@ def candidates(text: str, rules: PiiRules) -> list[Hit]:
     """What each anchor's rules match, overlaps included."""
     hits: list[Hit] = []
     plain = text.encode("ascii", "replace")
-    shape = plain.translate(SHAPE)
     low = plain.lower()
+    if "-" in text and KEY_BLOCK.needle in low:
+        _shapes(text, low, KEY_BLOCK, rules, hits)
+        plain = _blanked(plain, hits)
+        low = plain.lower()
+    shape = plain.translate(SHAPE)
     if ZERO in shape:
         _with_digits(text, (plain.translate(HEX), shape), rules, hits)
         if PLATE.needle in shape and not text.isascii():
@@ -128,8 +134,6 @@ def candidates(text: str, rules: PiiRules) -> list[Hit]:
         _shapes(text, low, PLUS, rules, hits)
     if "=" in text and b"==" in low:
         _shapes(text, low, PADDING, rules, hits)
-    if "-" in text and KEY_BLOCK.needle in low:
-        _shapes(text, low, KEY_BLOCK, rules, hits)
     if "[" in text or "(" in text:
         for anchor in SPELLED:
             if anchor.needle in low:
@@ -144,6 +148,14 @@ def candidates(text: str, rules: PiiRules) -> list[Hit]:
             if letter in text:
                 _cues(text, letter, cues, hits)
     return hits
+
+
+def _blanked(plain: bytes, hits: list[Hit]) -> bytes:
+    """The bytes without the key blocks found: nothing in one is anything else."""
+    blanked = bytearray(plain)
+    for start, end, _ in hits:
+        blanked[start:end] = b" " * (end - start)
+    return bytes(blanked)
 
 
 def _with_digits(text: str, maps: tuple[bytes, bytes], rules: PiiRules, hits: list[Hit]) -> None:

@@ -7,6 +7,7 @@ from processors.pii.span import PiiSpan
 
 CJK_ADDRESS_CHARS = 10
 """The Chinese part of an address that may follow a value, and its `@`."""
+_JOINING = frozenset(".'")
 _TOUCHING = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@+-")
 
 
@@ -49,13 +50,11 @@ def masked(text: str, hits: list[Hit]) -> str:
 def touches(text: str, hit: Hit) -> bool:
     """Whether a character stands directly before or after a value that belongs to values, with no quotation between."""
     start, end, rule = hit
-    if rule.is_exact:
-        return False
-    before, after = text[max(0, start - 1) : start], text[end : end + 1]
-    if after in {".", "'"} and text[end + 1 : end + 2].isalnum():
-        return True
-    if before in _TOUCHING or after in _TOUCHING:
-        return True
+    after = text[end : end + 1]
+    if after in _TOUCHING or (start and text[start - 1] in _TOUCHING):
+        return not rule.is_exact
+    if after in _JOINING:
+        return text[end + 1 : end + 2].isalnum()
     return after >= "\u3040" and "@" in text[end : end + CJK_ADDRESS_CHARS]
 
 

@@ -15,6 +15,8 @@ _STAND_IN_PARTS = (
     "your", "example", "placeholder", "changeme", "change_me", "redacted", "dummy", "sample", "xxxx", "***", "...",
     "_here", "-here", "environ", "getenv", "process.env", "()", "0123456", "123456789", "abcdefg",
 )  # fmt: skip
+RANDOM_LETTERS = 24
+"""So many different characters has no stand-in: it is made of a few words."""
 _PIECE = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+|[^A-Za-z0-9]+")
 _HEX = re.compile(r"[0-9a-f]{32,}|[0-9A-F]{32,}")
 _HAS_CLASS = tuple(re.compile(members).search for members in ("[a-z]", "[A-Z]", "[0-9]", "[!@#$%^&*~+=/?]"))
@@ -25,11 +27,14 @@ _WORDS = re.compile(
 
 def is_placeholder(text: str) -> bool:
     """Whether the text stands for a value instead of being one, our own placeholders included."""
+    letters = len(set(text))
     low = text.lower()
+    if letters > RANDOM_LETTERS:
+        return "example" in low
     for part in _STAND_IN_PARTS:
         if part in low:
             return True
-    return len(set(text)) < 4 or _STAND_IN(text) is not None
+    return letters < 4 or _STAND_IN(text) is not None
 
 
 def is_value(text: str) -> bool:

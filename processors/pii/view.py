@@ -87,5 +87,6 @@ def _unescaped(match: re.Match[str]) -> tuple[str, int]:
     escape, slashes = match[0], match[1]
     if slashes is None:
         return "/", len(escape)
-    codes = escape.split(slashes + "u")[1:]
-    return "".join([chr(int(code, 16)) for code in codes]), len(slashes) + 5
+    if len(slashes) > 1:
+        escape = escape.replace(slashes, "\\")
+    return escape.encode().decode("unicode_escape"), len(slashes) + 5
