@@ -68,7 +68,15 @@ def _first(value: JsonObject, keys: tuple[str, ...]) -> Json:
     for key in keys:
         if key in value:
             return value[key]
+        if "." in key and (found := _at_path(value, key.split("."))) is not None:
+            return found
     return None
+
+
+def _at_path(value: Json, path: list[str]) -> Json:
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
 
 
 def has_call_keys(raw: str, keys: Keys) -> bool:

@@ -11,6 +11,7 @@ from processors.dialects.balanced import Balanced, Strings, delimited, quoted
 from processors.dialects.bare_line import LineReader, NothingReader
 from processors.dialects.delimited_literal import read_literal
 from processors.dialects.json_object import Keys, read_object
+from processors.dialects.literal_pairs import PairsReader
 from processors.dialects.nested_elements import ElementsReader, elements_of
 from processors.dialects.python_call import read_python
 from processors.dialects.reading import Head
@@ -61,6 +62,10 @@ def body_of(grammar: CallGrammar, stops: tuple[str, ...]) -> Body:
             assert grammar.params is not None
             markers = params_of(grammar.params, (*grammar.close, *grammar.section_close, *grammar.open))
             return lambda: ParamsReader(markers)
+        case "literal_pairs":
+            assert grammar.pairs is not None
+            literals = grammar.pairs
+            return lambda: PairsReader(literals)
         case "nested_elements":
             elements = elements_of(grammar.prefix, grammar.close)
             return lambda: ElementsReader(elements)

@@ -40,7 +40,7 @@ def fence_opens(window: str, at: int, *, is_final: bool) -> int:
 def fence_closes(window: str, at: int, fence: str, *, is_final: bool) -> tuple[int, int]:
     """The closing line of a fence → where reading may go on, and the end of that line (or WAIT)."""
     # Models close a fence and write a marker straight behind it.
-    pattern = re.compile(rf"\n[ \t>]{{0,32}}{fence[0]}{{{len(fence)},}}[ \t]{{0,32}}(?=([\n<\[\]◁])|\Z)")
+    pattern = re.compile(rf"\n[ \t>]{{0,32}}{fence[0]}{{{len(fence)},}}[ \t]{{0,32}}(?=(\n|[^\w\s`~{{.])|\Z)")
     found = pattern.search(window, at)
     if found:
         if found[1] or is_final:

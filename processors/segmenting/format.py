@@ -31,6 +31,8 @@ class ReasoningMarkers(BaseModel, frozen=True, extra="forbid"):
     """The prompt may have opened the block already: a bare closing marker makes what came before it reasoning."""
     ended_by_call: bool = False
     """A tool call ends the block without a closing marker."""
+    anywhere: bool = False
+    """The closing marker counts in the middle of a line even if it begins as prose does."""
 
 
 class ContentMarkers(BaseModel, frozen=True, extra="forbid"):
@@ -50,6 +52,26 @@ class ParamMarkers(BaseModel, frozen=True, extra="forbid"):
     """Exactly one newline on each side of the value is not part of it."""
 
 
+class PairLiterals(BaseModel, frozen=True, extra="forbid"):
+    """Keys and values between literals, as induced from outputs; `$key` and `$word` stand for an echo of them."""
+
+    first: str
+    """Between the tool's name and the first key."""
+    key_end: str
+    """Between a key and its value; `$id` stands for a word that differs."""
+    next: str = ""
+    """Between a value and the next key."""
+    close: str
+    """Behind the last value."""
+    empty: str = ""
+    """Behind the name of a call without arguments."""
+    typing: Literal["self", "schema"]
+    """`self`: a value is a JSON or Python literal. `schema`: it is text up to the next literal."""
+    quote: str = ""
+    """Private token around string values."""
+    decode: tuple[Literal["entities", "trim", "escapes"], ...] = ()
+
+
 class CallGrammar(BaseModel, frozen=True, extra="forbid"):
     """One way in which a format writes tool calls."""
 
@@ -67,6 +89,7 @@ class CallGrammar(BaseModel, frozen=True, extra="forbid"):
         "nested_elements",
         "bare_line",
         "no_arguments",
+        "literal_pairs",
     ]
     place: Literal["anywhere", "line", "start"] = "anywhere"
     """`line`: only at the start of a line. `start`: only where nothing but markup came before."""
@@ -79,6 +102,7 @@ class CallGrammar(BaseModel, frozen=True, extra="forbid"):
     name_is_key: bool = False
     """The body is `{NAME: {arguments}}`."""
     params: ParamMarkers | None = None
+    pairs: PairLiterals | None = None
     delimiter: str = '"'
     """What stands around a string of a delimited literal."""
     prefix: str = ""
@@ -88,6 +112,8 @@ class CallGrammar(BaseModel, frozen=True, extra="forbid"):
     def _is_whole(self) -> Self:
         if self.body == "tagged_params" and self.params is None:
             raise ValueError("tagged_params needs params")
+        if self.body == "literal_pairs" and self.pairs is None:
+            raise ValueError("literal_pairs needs pairs")
         return self
 
 

@@ -76,7 +76,8 @@ def _marks(entry: Format) -> Iterator[Mark]:
     for kind, templates in plain:
         for template in templates:
             sequence = parse(template)
-            place = "anywhere" if is_symbol(sequence) else "line"
+            is_free = entry.reasoning is not None and entry.reasoning.anywhere and kind is MarkKind.REASONING_CLOSE
+            place = "anywhere" if is_free or is_symbol(sequence) else "line"
             yield Mark(kind, sequence, only, place)
     for grammar in entry.calls:
         for template in dict.fromkeys((*grammar.close, *grammar.section_close)):

@@ -119,7 +119,8 @@ class Places:
         """A character with which something may begin; None when nothing does."""
         window, character = self._window, self._window[here]
         self._take(here)
-        if character in "`~" or (character == "<" and window.startswith("<!", here)):
+        is_tilde = character == "~" and (here + 1 == len(window) or window[here + 1] == "~")
+        if character == "`" or is_tilde or (character == "<" and window.startswith("<!", here)):
             return self._at_quoted(here, is_final)
         if character != "\n":
             return self._mark_at(self._table, here, is_final)

@@ -52,7 +52,7 @@ class Tools:
 
 def is_call(raw: str, draft: CallDraft, grammar: CallGrammar, tools: Tools) -> bool:
     """Whether a text without a marker of its own reads as a call of a tool that there is."""
-    if not tools.may_be(draft.name) or not isinstance(draft.value, dict):
+    if not tools.may_be(draft.name) or not (isinstance(draft.value, dict) or draft.params):
         return False
     if grammar.registered and draft.name not in tools.names:
         return False

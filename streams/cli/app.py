@@ -16,6 +16,7 @@ from streams.cli import (
     audit,
     configuration,
     demo,
+    learn,
     match_tool,
     mend,
     operations,
@@ -52,6 +53,7 @@ GROUPS = (
     mend,
     operations,
     demo,
+    learn,
 )  # fmt: skip
 """Modules with a `register(app)`: one for each group of commands, one line each."""
 

@@ -93,6 +93,16 @@ def read_line(line: bytes) -> JsonObject:
     return value
 
 
+def read_lines(source: str) -> Iterator[tuple[JsonObject | None, str]]:
+    """Requests of a path or `-`, one by one; a line that is not one is None with what is wrong and its number."""
+    with _opened(source, "rb") as lines:
+        for number, line in enumerate(lines, start=1):
+            try:
+                yield read_line(line), ""
+            except RequestError as error:
+                yield None, f"line {number}: {error}"
+
+
 def write_line(value: JsonObject) -> bytes:
     """One line of JSON; what orjson has no bytes for (lone surrogates, integers over 64 bits) goes out escaped."""
     try:

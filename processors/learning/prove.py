@@ -1,0 +1,98 @@
+"""An induced shape → may it be used: read again what it was not shown, and change nothing else.
+
+Every figure of a proof is kept, so that a person can see why an entry was, or was not, let in.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from processors.learning.entry import is_expressible
+from processors.learning.induce import Induced, induce, read_sample
+from processors.learning.literals import is_admissible
+from processors.learning.sample import Sample
+from processors.learning.shape import Shape
+from schemas.jsonvalue import JsonObject
+
+VALID_MIN = 5
+"""Fewest outputs whose calls read valid: below, one odd output is a fifth of all that is known."""
+CALLS_WITH_ARGUMENTS_MIN = 4
+TOOLS_MIN = 2
+SOURCES_MIN = 1
+"""Fewest sources that must show the format; a running system with several producers asks for more."""
+FOLDS = 4
+HELD_OUT_MIN = 0.95
+"""Share of held-out outputs that a shape learned without them must read the same."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proof:
+    """The outcome with its figures."""
+
+    accepted: bool
+    reason: str
+    """Empty when accepted; else the first condition that does not hold."""
+    figures: JsonObject
+
+
+def prove(samples: Sequence[Sample], induced: Induced, changes: Callable[[], int]) -> Proof:
+    """Whether an induced shape may be used.
+
+    changes: runs the entry over outputs that are known to be right, gives how many come out otherwise.
+    """
+    valid = sorted(induced.valid)
+    calls = [call for number in valid for call in read_sample(samples[number], induced.shape).calls]
+    figures: JsonObject = {
+        "valid": len(valid),
+        "invalid": len(induced.invalid),
+        "calls": len(calls),
+        "calls_with_arguments": sum(bool(call.arguments) for call in calls),
+        "tools": len({call.name for call in calls}),
+        "sources": len({samples[number].source for number in valid}),
+        "samples": [samples[number].id for number in valid],
+    }
+    reason = _support(figures, induced)
+    if not reason:
+        same, held_out = _held_out(samples, induced)
+        figures |= {"held_out": held_out, "held_out_same": same}
+        if held_out == 0 or same < HELD_OUT_MIN * held_out:
+            reason = "a shape learned without part of the outputs reads them otherwise"
+    if not reason:
+        figures["changed"] = changes()
+        if figures["changed"]:
+            reason = "outputs that are known to be right would come out otherwise"
+    return Proof(accepted=not reason, reason=reason, figures=figures)
+
+
+def _support(figures: JsonObject, induced: Induced) -> str:
+    checks = (
+        (figures["valid"] >= VALID_MIN, "too few outputs with valid calls"),
+        (figures["calls_with_arguments"] >= CALLS_WITH_ARGUMENTS_MIN, "too few calls with arguments"),
+        (figures["tools"] >= TOOLS_MIN, "too few tools"),
+        (figures["sources"] >= SOURCES_MIN, "too few sources"),
+        (figures["invalid"] * 20 <= figures["valid"], "outputs with the opener that do not read"),
+        (induced.runner_up is None, "another shape reads as many outputs but gives other arguments"),
+        (all(map(is_admissible, induced.shape.literals)), "a literal with characters that may not be in one"),
+        (is_expressible(induced), "a literal that a marker template would read otherwise"),
+    )
+    return next((reason for holds, reason in checks if not holds), "")
+
+
+def _held_out(samples: Sequence[Sample], induced: Induced) -> tuple[int, int]:
+    """Held-out outputs that shapes learned without them read the same, and how many were held out."""
+    carriers = sorted(induced.valid)
+    same = held_out = 0
+    for fold in range(FOLDS):
+        left_out = set(carriers[fold::FOLDS])
+        rest = [item for number, item in enumerate(samples) if number not in left_out]
+        without = induce(rest)
+        if without is None:
+            continue
+        for number in sorted(left_out):
+            held_out += 1
+            same += _reads_same(samples[number], without.shape, induced.shape)
+    return same, held_out
+
+
+def _reads_same(item: Sample, one: Shape, other: Shape) -> bool:
+    first, second = read_sample(item, one), read_sample(item, other)
+    return [(c.name, c.arguments) for c in first.calls] == [(c.name, c.arguments) for c in second.calls]

@@ -1,0 +1,139 @@
+"""`learn`: raw outputs through pipeline and learner, as a running system would; what was learned to a registry."""
+
+import asyncio
+from dataclasses import replace
+from enum import StrEnum
+from typing import Annotated
+
+import orjson
+import typer
+
+from processors.catalog import Catalog, catalog_of
+from processors.knowledge import Knowledge, knowledge_of
+from processors.learn import Attempt, Learner
+from processors.learning.sample import Sample, sample
+from processors.pipeline import run
+from processors.segmenting.format import Format
+from processors.snapshot import Snapshot
+from schemas.jsonvalue import JsonObject
+from schemas.output import Output
+from schemas.pattern import Pattern, PatternState
+from schemas.token import Meta
+from streams.cli.batch import read_lines
+from streams.cli.parse import meta_of
+from streams.pattern_registry import opened
+from streams.registry_changes import Registry, edit, following
+
+
+class Approval(StrEnum):
+    """Who lets a proven pattern in."""
+
+    AUTO = "auto"
+    """The proof does."""
+    MANUAL = "manual"
+    """A person does, with `registry approve`; until then it is a candidate."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the program."""
+    app.command("learn")(learn)
+
+
+def learn(
+    source: Annotated[str, typer.Argument(metavar="IN.jsonl", help="Requests as for parse; - for standard input.")],
+    registry: Annotated[str, typer.Option(metavar="FILE|URL", help="Where to write what was learned.")],
+    approve: Annotated[Approval, typer.Option(help="auto: a proven pattern is active at once.")] = Approval.AUTO,
+) -> int:
+    """Learn formats from raw outputs: one JSON line for each candidate, with state, signature, support and evidence."""
+    return asyncio.run(_learn(source, registry, approve))
+
+
+async def _learn(source: str, where: str, approve: Approval) -> int:
+    invalid = 0
+    async with opened(where) as registry:
+        session = _Session(await registry.snapshot(), approve)
+        for request, error in read_lines(source):
+            if request is None:
+                invalid += 1
+                typer.echo(error, err=True)
+                continue
+            for attempt in session.take(request):
+                await _write(registry, attempt)
+        for attempt in session.finish():
+            await _write(registry, attempt)
+    return 1 if invalid else 0
+
+
+async def _write(registry: Registry, attempt: Attempt) -> None:
+    pattern = attempt.pattern
+    await edit(registry, lambda snapshot: (following(snapshot, pattern),))
+    shown = {
+        "id": pattern.id,
+        "kind": pattern.kind,
+        "state": pattern.state,
+        "signature": _signature(pattern),
+        "support": pattern.counters["support"],
+        "evidence": [{"step": step.step, **step.data} for step in pattern.evidence],
+    }
+    print(orjson.dumps(shown).decode(), flush=True)
+
+
+def _signature(pattern: Pattern) -> str:
+    call = pattern.definition["calls"][0]
+    return f"{call['body']}:{''.join(call.get('section_open', ()))}{''.join(call['open'])}"
+
+
+class _Session:
+    """One run of the command: each request is parsed with what has been learned so far."""
+
+    def __init__(self, snapshot: Snapshot, approve: Approval) -> None:
+        self._knowledge = knowledge_of(snapshot)
+        self._approve = approve
+        self._learner = Learner(self._run)
+        self._added: dict[str, Catalog] = {}
+        self._named: set[str] = set()
+
+    def take(self, request: JsonObject) -> list[Attempt]:
+        """Parse one request; gives what could be learned now."""
+        item = sample(request)
+        output = run(item.id, [item.text], meta_of(request), self._knowledge)
+        return self._told(self._learner.take(item, output))
+
+    def finish(self) -> list[Attempt]:
+        """The last attempts, on all that came."""
+        return self._told(self._learner.finish())
+
+    def _told(self, attempts: list[Attempt]) -> list[Attempt]:
+        """Attempts worth a line: accepted ones, and each candidate once."""
+        found = []
+        for attempt in attempts:
+            pattern = attempt.pattern
+            if attempt.accepted and self._approve is Approval.MANUAL:
+                pattern = replace(pattern, state=PatternState.CANDIDATE)
+            if attempt.accepted:
+                self._adopt(pattern.definition)
+            if attempt.accepted or pattern.id not in self._named:
+                self._named.add(pattern.id)
+                found.append(replace(attempt, pattern=pattern))
+        return found
+
+    def _adopt(self, definition: JsonObject) -> None:
+        self._knowledge = replace(self._knowledge, catalog=self._with(definition))
+        self._added.clear()
+
+    def _run(self, item: Sample, definition: JsonObject | None) -> Output:
+        knowledge: Knowledge = self._knowledge
+        if definition is not None:
+            knowledge = replace(knowledge, catalog=self._with(definition))
+        schemas = tuple(
+            {"type": "function", "function": {"name": name, "parameters": {"type": "object", "properties": properties}}}
+            for name, properties in item.tools.items()
+        )
+        return run(item.id, [item.text], Meta(tools=schemas), knowledge)
+
+    def _with(self, definition: JsonObject) -> Catalog:
+        key = orjson.dumps(definition).decode()
+        if key not in self._added:
+            entry = Format.model_validate(definition)
+            self._added[key] = catalog_of((*self._knowledge.catalog.formats.values(), entry), 1)
+        return self._added[key]
