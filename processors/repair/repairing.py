@@ -41,10 +41,23 @@ def check(value: Json, schema: ToolSchema | None, *, rules: Rules = NO_RULES, ra
     raw: the text they were read from, if it is at hand; it says what a value no longer does: a key that stood twice,
     `3.20` where text is wanted, a path whose backslashes were taken for escapes.
     """
+    checked = _checked(value, schema, rules)
     if raw and (text := telling(raw)):
         read_again = repair(text, schema, rules=rules)
-        if read_again.refusal is None or read_again.refusal.code == "duplicate_conflict":
+        if read_again.refusal is not None and read_again.refusal.code == "duplicate_conflict":
             return read_again
+        # A call under keys that repair does not know is read whole, as if it were the arguments.
+        is_same = (
+            checked.arguments is None
+            or read_again.arguments is None
+            or (checked.arguments.keys() == read_again.arguments.keys())
+        )
+        if read_again.refusal is None and is_same:
+            return read_again
+    return checked
+
+
+def _checked(value: Json, schema: ToolSchema | None, rules: Rules) -> Repaired:
     if depth_of(value, LIMITS.nesting_max) > LIMITS.nesting_max:
         return _refused([Refusal(code="too_deep")])
     if isinstance(value, str):
