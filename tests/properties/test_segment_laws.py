@@ -46,7 +46,7 @@ broken = st.tuples(st.sampled_from(EXAMPLES), st.floats(0, 1), words, st.floats(
 )
 texts = st.one_of(words, broken, st.lists(broken, max_size=3).map("\n".join), st.text(max_size=60))
 metas = st.builds(Meta, tools=st.sampled_from([(), TOOLS]), reasoning_open=st.booleans())
-generous = settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+generous = settings(deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @given(text=texts, meta=metas, places=st.lists(st.integers(0, 400), max_size=30))
