@@ -13,13 +13,13 @@ from processors.dialects.reading import Head
 from processors.dialects.table import Reader
 from processors.limits import Limits
 from processors.segmenting.automaton import Automaton, Call
-from processors.segmenting.ledger import Ledger
 from processors.segmenting.marks import Mark, MarkKind
+from processors.segmenting.run import Run
 from processors.segmenting.table import Entry
 from processors.segmenting.tools import Tools, is_call, may_be_call
 from processors.segmenting.wake import Wake, after, always, at_solid
 from schemas.failure import FailureCode
-from schemas.segment import CallDraft
+from schemas.segment import CallDraft, SegmentKind
 
 _STATE = "call"
 _ENDING_CHARS = 40
@@ -36,7 +36,6 @@ class Outcome(Enum):
 
     WAIT = "more text is needed"
     GO_ON = "the next step can be taken"
-    ACCEPTED = "it is a call: what came before it ends there"
     REREAD = "the call ended before its text did; the rest is to be read again"
     DONE = "the calls are over"
     REJECTED = "it was no call; its text is text"
@@ -46,14 +45,15 @@ class CallReader:
     """Reads the calls of one stream; `open` begins with each first marker."""
 
     __slots__ = (
-        "_accepted", "_automaton", "_call", "_cut_end", "_head", "_head_text", "_is_final", "_is_first", "_ledger",
-        "_limits", "_mark", "_offset", "_place", "_raw", "_reader", "_rereads", "_seen", "_tools", "_window", "calls",
-        "rejected", "rest", "start", "wake",
+        "_automaton", "_call", "_cut_end", "_head", "_head_text", "_is_final", "_is_first", "_kind", "_ledger",
+        "_limits", "_mark", "_offset", "_place", "_raw", "_reader", "_rereads", "_run", "_seen", "_tools", "_window",
+        "calls", "rejected", "rest", "start", "wake",
     )  # fmt: skip
 
-    def __init__(self, automaton: Automaton, ledger: Ledger, seen: set[Mark], tools: Tools, limits: Limits) -> None:
+    def __init__(self, automaton: Automaton, run: Run, seen: set[Mark], tools: Tools, limits: Limits) -> None:
         self._automaton = automaton
-        self._ledger = ledger
+        self._run = run
+        self._ledger = run.ledger
         self._seen = seen
         self._tools = tools
         self._limits = limits
@@ -61,7 +61,6 @@ class CallReader:
         self.rejected = ""
         self.rest = ""
         self._rereads = 0
-        self._accepted: CallDraft | None = None
         self._cut_end = 0
         self.start = 0
         self.wake: Wake = always
@@ -81,8 +80,9 @@ class CallReader:
             self._ledger.failure(FailureCode.TOO_MANY_CALLS, (place, place), "", state=_STATE)
         return False
 
-    def open(self, entry: Entry, found: re.Match[str], offset: int) -> None:
-        """A call's opening marker was found; `offset`: place of the window in the stream."""
+    def open(self, entry: Entry, found: re.Match[str], offset: int, kind: SegmentKind) -> None:
+        """A call's opening marker was found; `offset`: place of the window; `kind`: of the text before it."""
+        self._kind = kind
         self._begin(entry, found, offset)
         self._is_first = True
 
@@ -187,13 +187,10 @@ class CallReader:
         if self.is_tentative and self._is_unclear and not self._is_final and not window[at:].strip():
             self.wake = at_solid
             return at, Outcome.WAIT
-        if self._accepted is None:
-            draft = self._reader.draft(self._raw.getvalue(), self._head)
-            outcome = self._judge(draft, at)
-            if outcome is not None:
-                return at, outcome
-        else:
-            draft, self._accepted = self._accepted, None
+        draft = self._reader.draft(self._raw.getvalue(), self._head)
+        outcome = self._judge(draft, at)
+        if outcome is not None:
+            return at, outcome
         raw = self._raw.getvalue()
         self._seen.add(self._mark)
         span = (self.start, self._offset + end)
@@ -223,9 +220,15 @@ class CallReader:
         if not is_wanted:
             self.rejected = self._head_text + raw
             return Outcome.REJECTED
-        self._is_first = False
-        self._accepted = draft
-        return Outcome.ACCEPTED
+        self._accept()
+        return None
+
+    def _accept(self) -> None:
+        """It is a call: what came before it ends there."""
+        if self._is_first:
+            self._is_first = False
+            self._run.end(self._kind, self.start, by_mark=True)
+            self._ledger.settle()
 
     def _is_followed(self, at: int) -> bool:
         """Whether what follows a call without a marker may follow one."""
@@ -280,10 +283,10 @@ class CallReader:
             return end, Outcome.REJECTED
         self._cut_end = end
         self._place = CallReader._emit_cut
-        is_first, self._is_first = self._is_first, False
-        return end, Outcome.ACCEPTED if is_first else Outcome.GO_ON
+        return end, Outcome.GO_ON
 
     def _emit_cut(self, _: int) -> tuple[int, Outcome]:
+        self._accept()
         raw, head = self._raw.getvalue(), self._head
         draft = CallDraft(dialect=head.dialect, name=head.name, arguments_text=raw, complete=False)
         self._seen.add(self._mark)

@@ -38,7 +38,7 @@ class Places:
         self._tools = tools
         self.seen: set[Mark] = set()
         self._run = Run(ledger, tools, limits.held_chars_max)
-        self._calls = CallReader(automaton, ledger, self.seen, tools, limits)
+        self._calls = CallReader(automaton, self._run, self.seen, tools, limits)
         self._quoted = Quoted()
         self._has_tokens = False
         self._is_closed = False
@@ -165,10 +165,7 @@ class Places:
 
     def _in_call(self, is_final: bool) -> bool:
         self._at, outcome = self._calls.step(self._window, self._at, self._base, is_final=is_final)
-        if outcome is Outcome.ACCEPTED:
-            self._run.end(self._kind, self._calls.start, by_mark=True)
-            self._ledger.settle()
-        elif outcome is Outcome.REREAD:
+        if outcome is Outcome.REREAD:
             rest = self._calls.rest + self._window[self._at :]
             self._base += len(self._window) - len(rest)
             self._window, self._at = rest, 0
@@ -218,7 +215,7 @@ class Places:
             return None
         self._take(found.start())
         if kind is MarkKind.CALL:
-            self._calls.open(entry, found, self._base)
+            self._calls.open(entry, found, self._base, self._kind)
             self._at, self._place = end, Places._in_call
         else:
             self._act(entry.mark, found, is_bare)

@@ -27,12 +27,12 @@ class Run:
     """Collects the text of the segment that is open."""
 
     __slots__ = (
-        "_aside", "_held_max", "_leak", "_ledger", "_room", "_text", "_tools", "_unsent", "has_calls", "is_start",
+        "_aside", "_held_max", "_leak", "_room", "_text", "_tools", "_unsent", "has_calls", "is_start", "ledger",
         "start",
     )  # fmt: skip
 
     def __init__(self, ledger: Ledger, tools: Tools, held_max: int) -> None:
-        self._ledger = ledger
+        self.ledger = ledger
         self._tools = tools
         self._held_max = self._room = held_max
         self._unsent: list[str] | None = None
@@ -52,7 +52,7 @@ class Run:
 
     def holds(self, pattern: re.Pattern[str]) -> bool:
         """Whether the text so far holds this, what is held in the ledger included."""
-        texts = (event.text for event in self._ledger.held())
+        texts = (event.text for event in self.ledger.held())
         return pattern.search(self._text.getvalue()) is not None or any(pattern.search(text) for text in texts)
 
     def write(self, text: str, kind: SegmentKind = SegmentKind.RESPONSE) -> None:
@@ -67,9 +67,9 @@ class Run:
         text, size = self._text.getvalue(), self._held_max
         while len(text) > size:
             span = (self.start, self.start + size)
-            self._ledger.settle()
-            self._ledger.failure(FailureCode.HELD_TOO_LONG, span, "", state="text")
-            self._ledger.segment(kind, text[:size], span)
+            self.ledger.settle()
+            self.ledger.failure(FailureCode.HELD_TOO_LONG, span, "", state="text")
+            self.ledger.segment(kind, text[:size], span)
             self.start, text = self.start + size, text[size:]
         self._restore(text)
 
@@ -83,7 +83,7 @@ class Run:
         """Give live readers what is sure to be of the segment; white space at its end may be framing."""
         if self._unsent is None:
             self._unsent = [self._text.getvalue()]
-        if not self._unsent or self._unsent[-1].isspace() or self._ledger.has_held:
+        if not self._unsent or self._unsent[-1].isspace() or self.ledger.has_held:
             return
         unsent = "".join(self._unsent)
         if kind is SegmentKind.REASONING and len(unsent) == self._text.tell():
@@ -91,7 +91,7 @@ class Run:
         text = unsent.rstrip()
         self._unsent = [unsent[len(text) :]] if len(text) < len(unsent) else []
         if text:
-            self._ledger.delta(kind, text)
+            self.ledger.delta(kind, text)
 
     def put_aside(self, text: str, *, is_leak: bool = False) -> None:
         """White space behind a mark, or a token that may end the turn."""
@@ -131,7 +131,7 @@ class Run:
         if leak and _is_pair(leak, self._text.getvalue()):
             leak, by_mark = "", False
         if leak:
-            self._ledger.failure(FailureCode.LEAKED_TOKEN, (place - len(aside), place), leak, state="text")
+            self.ledger.failure(FailureCode.LEAKED_TOKEN, (place - len(aside), place), leak, state="text")
             by_mark = True
         elif aside and not by_mark and (self.is_start or not self.is_empty):
             self._text.write(aside)
@@ -149,22 +149,22 @@ class Run:
         elif by_mark:
             text = text.rstrip()
         if text and (not text.isspace() or self.is_start):
-            self._ledger.segment(kind, text, (start, start + len(text) if is_one_piece else place))
+            self.ledger.segment(kind, text, (start, start + len(text) if is_one_piece else place))
             if kind is SegmentKind.RESPONSE:
                 self._report(text, start)
 
     def end_implied(self, place: int) -> None:
         """A bare closing marker: what came before was reasoning that the prompt opened."""
-        if self._ledger.has_sent:
-            self._ledger.relabel(SegmentKind.REASONING)
-        held = self._ledger.take_held()
+        if self.ledger.has_sent:
+            self.ledger.relabel(SegmentKind.REASONING)
+        held = self.ledger.take_held()
         if held:
             parts = [
                 COMMENT_OPEN + one.text + COMMENT_CLOSE if one.kind is SegmentKind.STATE else one.text for one in held
             ]
             self._restore("".join(parts) + self._text.getvalue())
             self.start = held[0].span[0]
-        self._ledger.settle()
+        self.ledger.settle()
         self.end(SegmentKind.REASONING, place, by_mark=True)
 
     def _report(self, text: str, start: int) -> None:
@@ -172,9 +172,9 @@ class Run:
         if MAY_HOLD.search(text) is not None:
             for place, marker, context in orphans_in(text):
                 span = (start + place, start + place + len(marker))
-                self._ledger.failure(FailureCode.ORPHAN_MARKER, span, marker, state="text", context=context)
+                self.ledger.failure(FailureCode.ORPHAN_MARKER, span, marker, state="text", context=context)
         found = None if self.has_calls else call_like(text, self._tools.names)
         if found:
             name, context = found
             span = (start, start + len(text))
-            self._ledger.failure(FailureCode.LOOKS_LIKE_CALL, span, name, state="text", context=context)
+            self.ledger.failure(FailureCode.LOOKS_LIKE_CALL, span, name, state="text", context=context)
