@@ -97,7 +97,7 @@ async def _watched(
     sent = progress.add_task("tokens sent", total=sum(len(stream.text) for stream in streams))
     done = progress.add_task("outputs", total=len(streams))
     began = time.perf_counter()
-    async with TokenProducer(settings) as producer, OutputConsumer(settings) as consumer:
+    async with TokenProducer(settings, must_connect=True) as producer, OutputConsumer(settings) as consumer:
         receiving = asyncio.create_task(_receive(consumer, watched, lambda: progress.advance(done)))
         for token in interleaved(streams):
             await producer.send(token)

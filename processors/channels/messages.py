@@ -49,7 +49,7 @@ def _delta(delta: Mapping[str, object], key: str) -> Part:
 def _block(block: Mapping[str, object], key: str) -> Part:
     kind = block.get("type")
     if kind in _CALLS:
-        given = block.get("input")
+        given = fields_of(block.get("input"))
         arguments = json_of(given) if given else ""
         return Part(calls=(CallPiece(key, text_of(block.get("name")), text_of(block.get("id")), arguments),))
     return Part(text=text_of(block.get("text")), reasoning=text_of(block.get("thinking")))

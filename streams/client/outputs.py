@@ -1,62 +1,20 @@
-"""For producers and consumers: tokens in, outputs out. The only module of ours that a user's program needs.
+"""`llm.outputs` → outputs, each once: a later revision of a stream's output is given, a repeated one is not."""
 
-`TokenProducer` batches what it is given and waits only when its buffer is full. `OutputConsumer` gives each output
-once: a later revision of a stream's output is given, a repeated one is not.
-"""
-
-import asyncio
 from collections import OrderedDict
 from collections.abc import AsyncIterator
 from types import TracebackType
 from typing import Self
 
-from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
+from aiokafka import AIOKafkaConsumer
 from aiokafka.errors import KafkaConnectionError
 
 from schemas.output import Output
-from schemas.token import Token
-from schemas.wire import UndecodableError, decode, encode
+from schemas.wire import UndecodableError, decode
 from streams.client_options import kafka_options
 from streams.settings import ServerAwayError, Settings
 
-LINGER_MS = 5
-"""How long a record waits for company: 5 ms are not seen by a reader, and fill batches at any load worth a batch."""
 SEEN_MAX = 100_000
 """Streams remembered, to give each revision once."""
-
-
-class TokenProducer:
-    """Writes tokens to `llm.tokens`; use it as an async context, leaving waits for what is under way."""
-
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self._topic = f"{settings.topic_prefix}llm.tokens"
-        self._producer: AIOKafkaProducer | None = None
-        self._last: asyncio.Future[object] | None = None
-
-    async def __aenter__(self) -> Self:
-        producer = AIOKafkaProducer(linger_ms=LINGER_MS, max_request_size=32_000_000, **kafka_options(self._settings))
-        await _started(producer, self._settings)
-        self._producer = producer
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._producer is not None:
-            await self._producer.stop()
-
-    async def send(self, token: Token) -> None:
-        """Give one token to be written; waits only while the buffer is full."""
-        assert self._producer is not None, "use `async with TokenProducer(...)`"
-        self._last = await self._producer.send(self._topic, encode(token), key=token.stream_id.encode())
-
-    async def flush(self) -> None:
-        """Wait until all that was sent is acknowledged; raises the client's errors."""
-        if self._producer is not None:
-            await self._producer.flush()
-        if self._last is not None:
-            await self._last
 
 
 class OutputConsumer:
@@ -112,7 +70,7 @@ class OutputConsumer:
         return output
 
 
-async def _started(client: AIOKafkaProducer | AIOKafkaConsumer, settings: Settings) -> None:
+async def _started(client: AIOKafkaConsumer, settings: Settings) -> None:
     try:
         await client.start()
     except KafkaConnectionError as error:

@@ -1,0 +1,8 @@
+"""For producers and consumers: tokens in, outputs out. The only package of ours that a user's program needs."""
+
+from streams.client.outputs import OutputConsumer
+from streams.client.producer import SyncTokenProducer, TokenProducer
+from streams.client.tee import AsyncTee, SyncTee
+from streams.client.waiting import Limits
+
+__all__ = ["AsyncTee", "Limits", "OutputConsumer", "SyncTee", "SyncTokenProducer", "TokenProducer"]
