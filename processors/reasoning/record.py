@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import blake2b
 
+from processors.reasoning.supersede import block_of
 from schemas.jsonvalue import JsonObject
 from schemas.reasoning import Gap, Label, Node
 from schemas.toolcall import EXECUTABLE, ToolCall, ToolResult
@@ -19,6 +20,7 @@ GOAL_CHARS_MAX = 500
 """Characters of a goal that are kept and searched."""
 CONTENT_CHARS_MAX = 2_000
 """Characters of a node's text in its record; the output has the whole."""
+CLEAN_CHARS_MAX = 8_000
 NODES_MAX = 200
 _DAY = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
 LAST_MS = 253_402_300_799_000
@@ -74,6 +76,7 @@ def record_of(facts: Facts, reuse: Reuse | None = None) -> JsonObject | None:
         "goal": goal_of(facts),
         "created_at": facts.ts,
         "tools": list(dict.fromkeys(call.name for call in standing if call.name)),
+        "clean_view": clean_view(facts.nodes),
         "reasoning_tree": {"nodes": [_node(node, facts.calls) for node in facts.nodes[:NODES_MAX]]},
         "metadata": {
             "total_nodes": len(facts.nodes),
@@ -106,6 +109,20 @@ def goal_of(facts: Facts) -> str:
         return facts.goal.strip()[:GOAL_CHARS_MAX]
     plan = next((node for node in facts.nodes if node.type is Label.PLANNING), facts.nodes[0])
     return plan.text.strip()[:GOAL_CHARS_MAX].partition("\n")[0]
+
+
+def clean_view(nodes: Sequence[Node]) -> str:
+    """What stands of the reasoning: blocks and sentences that nothing took back, one block a line."""
+    lines: list[str] = []
+    for node in nodes:
+        if node.superseded:
+            continue
+        if not any(step.superseded for step in node.steps):
+            lines.append(node.text)
+            continue
+        block = block_of(node)
+        lines.append(" ".join(text for text, step in zip(block.texts, node.steps, strict=True) if not step.superseded))
+    return "\n".join(lines)[:CLEAN_CHARS_MAX]
 
 
 def _why_not(

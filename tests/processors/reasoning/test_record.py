@@ -5,7 +5,7 @@ import pytest
 from processors.reasoning.goals import features_of, tool_hash
 from processors.reasoning.options import options_of
 from processors.reasoning.record import Facts, Reuse, record_id, record_of
-from schemas.reasoning import Gap, Label, Node
+from schemas.reasoning import Gap, Label, Node, ReasoningStep
 from schemas.toolcall import CallStatus, Repair, ToolCall, ToolResult
 from schemas.wire import encode
 
@@ -71,6 +71,17 @@ def test_what_was_taken_back_does_not_count_against_a_record() -> None:
     assert record is not None
     assert record["metadata"]["reusable"] is True
     assert record["metadata"]["superseded_nodes"] == 1
+
+
+def test_clean_view_leaves_out_what_was_taken_back() -> None:
+    text = "The fee is 12. Wait, that is wrong. The fee is 13."
+    spans = [(0, 14), (15, 35), (36, 50)]
+    steps = tuple(
+        ReasoningStep(type=Label.OTHER, confidence=0.9, span=span, superseded=span == (0, 14)) for span in spans
+    )
+    record = record_of(facts(nodes=(node(0, superseded=True), node(1, text=text, steps=steps), node(2))))
+    assert record is not None
+    assert record["clean_view"] == "Wait, that is wrong. The fee is 13.\nPlan 2."
 
 
 def test_rule_is_a_setting_in_the_registry() -> None:
