@@ -192,7 +192,7 @@ def export_rate(folder: Path, steps: int) -> tuple[str, str, str]:
     environment = {**os.environ, "HERMES_DATA_DIR": str(folder)}
     environment.pop("CLICKHOUSE_DSN", None)
     script = (
-        "import sys, time; from streams.store import Reader; from streams.cli.app import main; "
+        "import sys, time; from streams.store import Reader, give_memory_back; give_memory_back(); from streams.cli.app import main; "
         "reader = Reader(sys.argv[1]); reader.query('SELECT count() FROM steps'); reader.close(); "
         "peak = lambda: int(open('/proc/self/status').read().split('VmHWM:')[1].split()[0]); opened = peak(); start = time.time(); start_cpu = time.process_time(); "
         "sys.argv[1:] = ['export', '--since', sys.argv[2], '-o', sys.argv[3]]\n"

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from io import BytesIO
 from pathlib import Path
 
 import orjson
@@ -16,12 +17,14 @@ from schemas.jsonvalue import JsonObject
 from streams.store import Reader
 from streams.training import FORMS, Run, Turn, unfit
 
-BATCH_STEPS = 20_000
-"""Steps of one batch of runs: about 20 MB as JSON."""
+BATCH_STEPS = 10_000
+"""Steps of one batch of runs: about 6 MB as JSON."""
 BATCH_RUNS = 2_000
 RUN_DAYS_MAX = 7
 """A run's later streams are found when they start at most this long after its first."""
 TOOLS_MAX = 10_000
+NO_DETAIL = b'"detail":""}\n'
+"""How a line ends whose step has no detail: it is the last column."""
 FORMATS = ("jsonl", "parquet", *FORMS)
 
 
@@ -62,12 +65,12 @@ class _Batch:
 
 
 def jsonl(reader: Reader, choice: Choice, tally: Tally) -> Iterator[bytes]:
-    """One line for each step, in pieces."""
+    """One line for each step."""
     for batch in _batches(reader, choice):
         tally.runs += len(batch.runs)
-        lines = reader.raw(_STEPS, batch.parameters).splitlines()
-        tally.steps += len(lines)
-        yield b"".join(_with_detail(line) for line in lines)
+        for line in BytesIO(reader.raw(_STEPS, batch.parameters)):
+            tally.steps += 1
+            yield _with_detail(line)
 
 
 def training(reader: Reader, choice: Choice, form: str, tally: Tally) -> Iterator[tuple[bytes, bool]]:
@@ -173,8 +176,10 @@ def _tools(reader: Reader, choice: Choice) -> list[str]:
 
 def _with_detail(line: bytes) -> bytes:
     """The stored detail is JSON text; in the export it is an object, or null."""
+    if line.endswith(NO_DETAIL):
+        return line[: -len(NO_DETAIL)] + b'"detail":null}\n'
     record = orjson.loads(line)
-    record["detail"] = orjson.loads(record["detail"]) if record["detail"] else None
+    record["detail"] = orjson.loads(record["detail"])
     return orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
 
 

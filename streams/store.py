@@ -5,6 +5,7 @@ serves one query at a time, so the reader keeps a few. A reader's handle has `re
 query can raise its own limits, write, or reach files and addresses through table functions.
 """
 
+import os
 import re
 import struct
 from collections.abc import Iterator, Sequence
@@ -53,6 +54,14 @@ class Table:
     def records(self) -> list[dict[str, Json]]:
         """Rows as objects."""
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+
+
+def give_memory_back() -> None:
+    """Let the embedded engine return freed memory at once; before it is loaded. Queries take up to a half longer.
+
+    Its allocator otherwise keeps pages for later: 31 batches of an export grew the process by 260 MB that nobody used.
+    """
+    os.environ.setdefault("JE_MALLOC_CONF", "dirty_decay_ms:0,muzzy_decay_ms:0")
 
 
 def open_client(dsn: str) -> Client:
@@ -144,8 +153,10 @@ def _given(columns: Columns, rows: list[Row]) -> tuple[list[str], list[str], lis
 class Reader:
     """Read-only queries with limits on time, memory and rows; may be shared between threads."""
 
-    def __init__(self, dsn: str, *, seconds_max: int = QUERY_S_MAX, handles: int = READERS) -> None:
-        self.dsn, self._seconds_max = dsn, seconds_max
+    def __init__(
+        self, dsn: str, *, seconds_max: int = QUERY_S_MAX, handles: int = READERS, threads_max: int = 0
+    ) -> None:
+        self.dsn, self._seconds_max, self._threads_max = dsn, seconds_max, threads_max
         self._handles: LifoQueue[Client] = LifoQueue()
         self._spare = handles - 1
         self._handles.put(self._open())
@@ -205,6 +216,7 @@ class Reader:
             "max_execution_time": self._seconds_max,
             "max_memory_usage": QUERY_BYTES_MAX,
             "output_format_json_quote_64bit_integers": 0,
+            "max_threads": self._threads_max,
             "readonly": 1,
         }
         for name, value in limits.items():

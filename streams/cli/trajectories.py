@@ -28,7 +28,7 @@ from streams.export import Choice, Tally
 from streams.forget import BY, Forgotten
 from streams.forget import forget as forget_in_store
 from streams.settings import ConfigError, Settings, load
-from streams.store import EXPORT_S_MAX, QueryError, Reader
+from streams.store import EXPORT_S_MAX, QueryError, Reader, give_memory_back
 from streams.tail import Wanted, line_of
 from streams.tail import steps as following
 from streams.topics import load_topology
@@ -72,8 +72,9 @@ def export(
     if dsn.startswith("chdb:") and (page := running_page(settings)) and _downloaded(page, choice, form, out):
         return 0
     tally = Tally()
+    give_memory_back()
     try:
-        with closing(Reader(dsn, seconds_max=EXPORT_S_MAX)) as reader:
+        with closing(Reader(dsn, seconds_max=EXPORT_S_MAX, threads_max=1)) as reader:
             _write(reader, choice, form, out, tally)
     except QueryError as error:
         raise ConfigError(f"export: {error}") from None

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from itertools import islice
 
 from aiohttp import web
 
@@ -13,6 +14,8 @@ from streams.training import FORMS
 from streams.web.filters import OUTCOMES, filter_of
 from streams.web.state import READER, facets, render
 
+LINES_AT_ONCE = 500
+"""Lines made in one turn of a thread."""
 FORMATS = {
     "jsonl": "One line for each step, with its whole text.",
     "sharegpt": "One conversation for each run, for the usual trainers; runs that are no training data are left out.",
@@ -42,7 +45,7 @@ async def download(request: web.Request) -> web.StreamResponse:
     response = web.StreamResponse(
         headers={"Content-Type": "application/x-ndjson", "Content-Disposition": f'attachment; filename="{name}"'}
     )
-    pieces = _pieces(request, choice, form)
+    pieces = _grouped(_pieces(request, choice, form))
     await response.prepare(request)
     while (piece := await asyncio.to_thread(next, pieces, None)) is not None:
         await response.write(piece)
@@ -54,6 +57,11 @@ def _pieces(request: web.Request, choice: Choice, form: str) -> Iterator[bytes]:
     if form in FORMS:
         return (line for line, is_fit in training(request.app[READER], choice, form, Tally()) if is_fit)
     return jsonl(request.app[READER], choice, Tally())
+
+
+def _grouped(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    while group := b"".join(islice(pieces, LINES_AT_ONCE)):
+        yield group
 
 
 async def forget_api(request: web.Request) -> web.Response:
