@@ -36,6 +36,7 @@ class Held:
         self._now = now
         self._committed: dict[TopicPartition, tuple[int, str]] = {}
         self._parked: dict[TopicPartition, Partition] = {}
+        self._back: dict[TopicPartition, int] = {}
         self._fault: KafkaError | ConfigError | None = None
         self.delivery = delivery
         self.partitions: dict[TopicPartition, Partition] = {}
@@ -92,8 +93,14 @@ class Held:
         again = Partition(self._chain, offset, metadata, self._poisoned, self._now)
         again.sent = partition.sent
         self.partitions[place] = again
-        self._clients.consumer.seek(place, offset)
+        self._back[place] = offset
         self.epoch += 1
+
+    def go_back(self) -> None:
+        """Have the client read from where `read_again` went back to; not in its thread, which the client can't take."""
+        while self._back:
+            place, offset = self._back.popitem()
+            self._clients.consumer.seek(place, offset)
 
     async def fetch_again(self, places: Iterable[TopicPartition]) -> None:
         """Go back to where each partition stands, for records that were fetched and not taken."""

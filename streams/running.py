@@ -89,7 +89,8 @@ async def run(settings: Settings, running: Running, stop: asyncio.Event) -> None
             await _run_all(settings, running, stop)
         finally:
             beating.cancel()
-            faulthandler.cancel_dump_traceback_later()
+        # After a fault it stays armed: a thread that is stuck in one record must not keep the process from ending.
+        faulthandler.cancel_dump_traceback_later()
 
 
 async def _beat() -> None:

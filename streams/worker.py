@@ -42,6 +42,7 @@ POLL_MS = 100
 """Longest wait for records: how soon a stop is seen."""
 SWEEP_S = 1.0
 """Time between looks for idle streams."""
+BEAT_S = 0.25
 WATCH_S = 10.0
 """Time between looks at the lag."""
 REFUSALS = (AuthenticationFailedError, GroupAuthorizationFailedError, TopicAuthorizationFailedError)
@@ -104,7 +105,7 @@ class Worker:
                 await self._run_clients(stop, away)
             except REFUSALS as error:
                 raise ConfigError(f"{self.chain.group}: Kafka refuses: {error!r}") from error
-            except KafkaError as error:
+            except (KafkaError, SessionLostError) as error:
                 self.counts.resets += 1
                 await away.wait(error, stop)
 
@@ -117,7 +118,9 @@ class Worker:
             held = Held(self.chain, clients, self._delivery(clients, counts), self._poisoned, self._now)
             clients.consumer.subscribe(self.chain.reads, listener=_Rebalance(held, self.is_ready))
             try:
-                await together(self._loop(clients.consumer, held, stop, away), self._watch(held, stop))
+                pulse = Pulse(self._settings.session_timeout_ms / 1000)
+                looping = self._loop(clients.consumer, held, Turn(stop, away, pulse))
+                await together(looping, self._watch(held, stop), pulse.beat(stop))
             finally:
                 await held.delivery.hold(())
 
@@ -142,25 +145,28 @@ class Worker:
     def _out_topics(self) -> set[str]:
         return {self._topology.dead_letters(), *(topic for writes in self.chain.writes for topic in writes.values())}
 
-    async def _loop(self, consumer: AIOKafkaConsumer, held: Held, stop: asyncio.Event, away: "Away") -> None:
+    async def _loop(self, consumer: AIOKafkaConsumer, held: Held, turn: "Turn") -> None:
         committed = swept = self._now()
-        while not stop.is_set():
+        while not turn.stop.is_set():
             epoch = held.epoch
             batch = await consumer.getmany(timeout_ms=POLL_MS, max_records=self._settings.batch_records_max)
             async with held.lock:
                 held.check()
                 if epoch == held.epoch:
-                    self._process(batch, held)
+                    # In a thread, so that heartbeats go on while a long stream is being cleaned.
+                    await asyncio.to_thread(self._process, batch, held)
                 else:  # partitions came or went while the records did: they may be from before that
                     await held.fetch_again(batch)
                 if self._now() - swept > SWEEP_S:
                     swept = self._now()
-                    self._sweep(held)
+                    await asyncio.to_thread(self._sweep, held)
+                held.go_back()
+                turn.pulse.check()
                 is_due = await held.delivery.send()
                 if is_due or self._now() - committed > COMMIT_S:
                     committed = self._now()
                     self.counts.commits += await held.commit()
-                    away.is_over()
+                    turn.away.is_over()
         async with held.lock:
             self.counts.commits += await held.commit()
 
@@ -209,6 +215,39 @@ class _Rebalance(ConsumerRebalanceListener):  # type: ignore[misc]  # the client
         async with self._held.lock:
             await self._held.restore(sorted(assigned))
         self._is_ready.set()
+
+
+class SessionLostError(RuntimeError):
+    """The process did nothing for longer than the session timeout: its partitions are somebody else's now."""
+
+
+class Pulse:
+    """Knows whether this process was stopped (paused, suspended, starved) for longer than the group waits for it."""
+
+    def __init__(self, session_s: float) -> None:
+        self._session_s = session_s
+        self._last = time.monotonic()
+
+    async def beat(self, stop: asyncio.Event) -> None:
+        """Note the time until `stop` is set."""
+        while not stop.is_set():
+            self.check()
+            self._last = time.monotonic()
+            await pause(stop, min(BEAT_S, self._session_s / 4))
+
+    def check(self) -> None:
+        """Raise SessionLostError before anything is sent that another member may have sent by now."""
+        if (asleep_s := time.monotonic() - self._last) > self._session_s:
+            raise SessionLostError(f"nothing was done for {asleep_s:.1f} s")
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What ends or holds up the loop."""
+
+    stop: asyncio.Event
+    away: "Away"
+    pulse: Pulse
 
 
 class Away:
