@@ -201,8 +201,8 @@ def fit_object(node: Members, spec: Spec, path: str, work: Work) -> JsonObject:
         else:
             found[key] = value
     _strange(names.unknown, spec, path, work, found)
-    if names.ambiguous:
-        work.refuse("ambiguous_names", path, names.ambiguous)
+    if names.ambiguous or (spec.closed and names.are_foreign()):
+        work.refuse("ambiguous_names", path, names.ambiguous or [key for key, _ in names.unknown])
     for key in empty - found.keys() - spec.required:
         work.note("null_optional_dropped", f"{path}/{_pointer(key)}")
     _missing(node, spec, path, work, (found, empty, names.unknown))

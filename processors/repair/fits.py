@@ -39,7 +39,7 @@ def _members_fit(node: Members, spec: Spec) -> bool:
 def _items_fit(node: Items, spec: Spec) -> bool:
     if spec.wants("array") and not spec.enum:
         return spec.items is None or all(fits(value, spec.items) for value in node.values[:3])
-    return len(node.values) == 1 and fits(node.values[0], spec)
+    return len(node.values) == 1 and not spec.is_plain_text and fits(node.values[0], spec)
 
 
 def _holds(node: Node, spec: Spec) -> bool:

@@ -20,6 +20,8 @@ NAME_MAX = 120
 """Longest key compared with parameter names, in characters."""
 UNKNOWN_MAX = 40
 """Most unknown keys of one object that are compared; what comes after them is unknown."""
+GUESSES = frozenset({"name_synonym", "unknown_param_renamed"})
+"""Codes of names that were taken for a parameter by their meaning or their value alone."""
 NEAR = 0.6
 """Similarity to an unset parameter from which an unknown key is not dropped."""
 _RESIDUE = re.compile(r"""([^"'<>=]{1,80}?)["']?(?:\s+[\w-]+=.*|["'<>=].*)\Z""", re.DOTALL)
@@ -35,6 +37,12 @@ class Names:
     unknown: list[Pair] = field(default_factory=list)
     ambiguous: list[str] = field(default_factory=list)
     """Keys that could be any of several missing parameters."""
+
+    def are_foreign(self) -> bool:
+        """Whether most names belong elsewhere: some are unknown, and with the guessed ones they outweigh the rest."""
+        strange = [key for key, _ in self.unknown if fold(key) not in WORDS.asides | WORDS.wrapper_names]
+        guessed = [key for key, code, _, _ in self.given if code in GUESSES]
+        return bool(strange) and len(strange) + 2 * len(guessed) > len(self.given)
 
 
 def match_names(pairs: list[Pair], spec: Spec) -> Names:

@@ -90,6 +90,7 @@ NOT_ASSIGNED = [
     (REPORT, {"branch": "x", "day": "2031-05-04"}, "range_from_single_date"),
     (REPORT, {"period": {"first": "2031-05-04", "last": "2031-05-05"}}, "missing_required"),
     (FERRY, {"route": "express", "reasoning": "2031-05-04"}, "missing_required"),
+    (NOTE, {"title": "a", "series": [1], "kind": "line", "y_min": 2}, "ambiguous_names"),
     (FERRY, {"Route": "express", "route": "northern", "departure_day": "2031-05-04"}, "duplicate_conflict"),
 ]
 
