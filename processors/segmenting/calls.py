@@ -248,7 +248,7 @@ class CallReader:
         between = _BETWEEN.match(window, at)
         here = between.end() if between else at
         missing = 1 if here == len(window) else table.missing_at(window, here)
-        self.wake = table.hold
+        self.wake = table.idle
         if missing and not self._is_final:
             return at, Outcome.WAIT
         may_go_on = missing > 0 and here < len(window)
@@ -256,8 +256,9 @@ class CallReader:
             found = group.whole.match(window, here)
             if found:
                 return self._go_on(at, group.entries[found.lastgroup or ""], found)
-            if group.partial.fullmatch(window, here):
+            if group.may_begin(window, here):
                 may_go_on = True
+                self.wake = group.hold
         if may_go_on and not self._is_final:
             return at, Outcome.WAIT
         if may_go_on and here < len(window):

@@ -189,14 +189,14 @@ class Places:
         """Act on the mark that stands here; None when there is none, False when there may be one."""
         window = self._window
         if table.missing_at(window, here):
-            return self._cut_off(table, here) if is_final else self._wait(table.hold)
+            return self._cut_off(table, here) if is_final else self._wait(table.idle)
         for group in table.groups_at(window, here):
             found = group.whole.match(window, here)
             if found is None or group.may_extend:
-                missing = group.missing_at(window, here)
-                if missing and not is_final:
-                    return self._wait(table.hold)
-                if missing and found is None:
+                may_begin = group.may_begin(window, here)
+                if may_begin and not is_final:
+                    return self._wait(group.hold)
+                if may_begin and found is None:
                     return self._cut_off(table, here)
             if found is not None:
                 return self._found(group.entries[found.lastgroup or ""], found, is_final)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from processors.segmenting.marks import Mark, MarkKind, is_symbol
-from processors.segmenting.template import Literal, Sequence, beginning, ends_of, heads_of, whole
+from processors.segmenting.template import Choice, Literal, Optional, Sequence, beginning, ends_of, heads_of, whole
 from processors.segmenting.wake import Wake
 
 _TRIGGER_DEPTH = 3
@@ -45,16 +45,12 @@ class Group:
     entries: dict[str, Entry]
     may_extend: bool
     """Whether a mark that is found may be the beginning of another one."""
-    needs: tuple[int, ...]
-    """For each group of `partial`: characters that the mark has behind it, at least."""
+    hold: Wake
+    """For a text that ends in what may be one of these: wakes at a sign without which none of them is whole."""
 
-    def missing_at(self, window: str, here: int) -> int:
-        """How many characters a mark that may be under way here still needs, at least; 0 when there is none."""
-        part = self.partial.fullmatch(window, here)
-        if part is None:
-            return 0
-        last = part.lastindex
-        return max(1, self.needs[last - 1] - part.end() + part.end(last)) if last else 1
+    def may_begin(self, window: str, here: int) -> bool:
+        """Whether one of these marks may be under way here."""
+        return self.partial.fullmatch(window, here) is not None
 
 
 @dataclass(frozen=True)
@@ -77,8 +73,6 @@ class Table:
     """
     idle: Wake
     """For a text in which no mark is under way: wakes at the rarest character that a mark cannot do without."""
-    hold: Wake
-    """For a text that ends in what may be a mark: wakes at every sign with which a part of one ends."""
 
     def groups_at(self, window: str, here: int) -> tuple[Group, ...]:
         """The marks that may stand here, by their first characters."""
@@ -155,9 +149,6 @@ def table_of(marks: Iterable[Mark], extra: tuple[str, ...] = (), lines: Iterable
         others=(group_of(others),) if others else (),
         trigger=_trigger(marks, extra, "".join(sorted(starts))),
         idle=_one_of({_rarest(mark.sequence) for mark in everything}),
-        hold=_one_of(
-            {end for mark in everything for end in ends_of(mark.sequence) if not end.isalnum() and end != " "}
-        ),
     )
 
 
@@ -172,15 +163,28 @@ def group_of(marks: Iterable[Mark]) -> Group:
         groups = [f"{name}_{tag}" for name in ("name", "id", "index")]
         names = [group if f"<{group}>" in pattern else None for group in groups]
         entries[tag] = Entry(mark, names[0], names[1] or names[2])
-    needs: list[int] = []
-    partial = "|".join(beginning(mark.sequence, needs) for mark in marks)
+    partial = either(beginning(mark.sequence) for mark in marks)
+    hold = _one_of({sign for mark in marks for sign in _last_signs(mark.sequence)})
     plain = [
         mark.sequence[0].text for mark in marks if len(mark.sequence) == 1 and isinstance(mark.sequence[0], Literal)
     ]
     longer = [mark for mark in marks if any(whole(mark.sequence).startswith(re.escape(text)) for text in plain)]
-    return Group(
-        re.compile(either(patterns), re.DOTALL), re.compile(partial), entries, len(longer) > len(plain), tuple(needs)
-    )
+    return Group(re.compile(either(patterns), re.DOTALL), re.compile(partial), entries, len(longer) > len(plain), hold)
+
+
+def _last_signs(sequence: Sequence) -> set[str]:
+    """Signs that come no earlier than a marker's last literal; of a tag, the one that ends it."""
+    signs: set[str] = set()
+    for element in reversed(sequence):
+        match element:
+            case Literal(text):
+                return signs | {_rarest((element,)) if text[-1].isalnum() else text[-1]}
+            case Optional(inner):
+                signs |= _last_signs(inner)
+            case Choice(ways):
+                literals = [part.text for way in ways for part in way if isinstance(part, Literal)]
+                return signs | {">" if text[0] == "<" else text[-1] for text in literals}
+    return signs
 
 
 def _rarest(sequence: Sequence) -> str:

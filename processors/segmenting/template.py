@@ -94,25 +94,18 @@ def _whole(element: Element, tag: str) -> str:
             return f"(?={'|'.join(whole(way) for way in ways)})"
 
 
-def beginning(sequence: Sequence, needs: list[int] | None = None) -> str:
-    """Elements → the pattern of every beginning of the marker, the empty one and the whole one included.
-
-    needs: gets, for each empty group of the pattern, how many characters at least follow behind it in the marker.
-    """
+def beginning(sequence: Sequence) -> str:
+    """Elements → the pattern of every beginning of the marker, the empty one and the whole one included."""
     if not sequence:
         return ""
     first, rest = sequence[0], sequence[1:]
     if isinstance(first, Optional):
-        return f"(?:{beginning((*first.inner, *rest), needs)}|{beginning(rest, needs)})"
+        return f"(?:{beginning((*first.inner, *rest))}|{beginning(rest)})"
     if isinstance(first, Choice):
         return f"(?:{'|'.join(beginning(way) for way in first.ways)})"
     if first == Variable("string"):
-        return f"(?:{'|'.join(beginning((Literal(word), *rest), needs) for word in ('true', 'false'))})"
-    done = ""
-    if needs is not None:
-        needs.append(shortest(rest))
-        done = "()"
-    after = done + beginning(rest, needs)
+        return f"(?:{'|'.join(beginning((Literal(word), *rest)) for word in ('true', 'false'))})"
+    after = beginning(rest)
     match first:
         case Literal(text):
             for character in reversed(text):
@@ -125,22 +118,6 @@ def beginning(sequence: Sequence, needs: list[int] | None = None) -> str:
         case Variable(name):
             return f"(?:(?:{_CLASSES[name]}){after})?"
     raise AssertionError(first)
-
-
-def shortest(sequence: Sequence) -> int:
-    """Length of the shortest text that elements may stand for."""
-    length = 0
-    for element in sequence:
-        match element:
-            case Literal(text):
-                length += len(text)
-            case Choice(ways):
-                length += min(shortest(way) for way in ways)
-            case Variable("ws" | "q") | Optional():
-                pass
-            case _:
-                length += 1
-    return length
 
 
 def heads_of(sequence: Sequence) -> set[str]:
