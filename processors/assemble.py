@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from processors.discover import sample_of
 from processors.reasoning.link import Linked, link
 from processors.reasoning.record import Facts, Reuse, record_of
 from schemas.failure import Failure
@@ -61,7 +62,10 @@ class Assembler:
                 return
             case Closed():
                 yield event
-                yield self._output(event)
+                output = self._output(event)
+                yield output
+                if (taught := sample_of(output)) is not None:
+                    yield taught
                 return
             case Segment() | Node() | ToolCall() | StateEntry() | Failure():
                 self._keep(event)

@@ -5,23 +5,17 @@ each time. The demo ends when every stream has its output and the tables have as
 """
 
 import asyncio
-import random
 import time
-import tomllib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from importlib.resources import files
-from zlib import crc32
 
-import orjson
 from rich.progress import Progress
 
-from schemas.jsonvalue import JsonObject
 from schemas.output import Output
-from schemas.token import Meta, Token
 from streams import running
-from streams.chunking import Chunker, Chunking
 from streams.client import OutputConsumer, TokenProducer
+from streams.demo_learning import Learned, second_act
+from streams.demo_streams import DemoStream, interleaved
 from streams.embedded import Engines
 from streams.settings import ServerAwayError, Settings
 from streams.store import Reader
@@ -30,18 +24,6 @@ from streams.topics import apply
 STAGES = ("segment", "reason", "tool", "clean", "sink", "learn")
 OUTPUT_S_MAX = 120.0
 TABLES_S_MAX = 30.0
-OPEN_STREAMS = 48
-"""Streams under way at the same time."""
-_META = ("model", "user", "now", "reasoning_open")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DemoStream:
-    """One stream to send: a recorded text and what its producer knows."""
-
-    stream_id: str
-    text: str
-    meta: Meta
 
 
 @dataclass(slots=True, kw_only=True)
@@ -53,25 +35,9 @@ class Watched:
     seconds: float = 0.0
     outputs: dict[str, Output] = field(default_factory=dict)
     doubled: int = 0
+    learned: Learned | None = None
     rows: dict[str, int] = field(default_factory=dict)
     """Table → rows that belong to this run of the demo."""
-
-
-def recorded(repeat: int, run_id: str) -> list[DemoStream]:
-    """The shipped texts, each `repeat` times under ids of its own."""
-    folder = files("streams") / "examples"
-    listed = tomllib.loads((folder / "streams.toml").read_text(encoding="utf-8"))["stream"]
-    tools: dict[str, JsonObject] = {
-        tool["function"]["name"]: tool for tool in orjson.loads((folder / "tools.json").read_bytes())
-    }
-    found = []
-    for number in range(repeat):
-        for entry in listed:
-            text = (folder / "raw" / f"{entry['file']}.txt").read_bytes().decode("utf-8")
-            given = {name: entry[name] for name in _META if name in entry}
-            meta = Meta(tools=tuple(tools[name] for name in entry["tools"]), session_id=run_id, **given)
-            found.append(DemoStream(stream_id=f"{run_id}-{entry['file']}-{number}", text=text, meta=meta))
-    return found
 
 
 async def demo(started: Engines, streams: Sequence[DemoStream], progress: Progress) -> Watched:
@@ -84,7 +50,11 @@ async def demo(started: Engines, streams: Sequence[DemoStream], progress: Progre
     try:
         ready = [asyncio.create_task(worker.is_ready.wait()) for worker in prepared.workers]
         await asyncio.wait({*ready, workers}, return_when=asyncio.FIRST_COMPLETED)
-        return await _watched(settings, streams, progress, workers)
+        watched = await _watched(settings, streams, progress, workers)
+        progress.add_task("learning", total=None)
+        run_id = streams[0].meta.session_id or "demo"
+        watched.learned = await second_act(settings, prepared.snapshots, list(watched.outputs.values()), run_id)
+        return watched
     finally:
         stop.set()
         await workers
@@ -120,36 +90,6 @@ async def _receive(consumer: OutputConsumer, watched: Watched, came: Callable[[]
         came()
         if len(watched.outputs) == watched.streams:
             return
-
-
-def interleaved(streams: Sequence[DemoStream]) -> Iterator[Token]:
-    """Tokens of 1 to 12 characters, cut anywhere, of several streams at a time in random order."""
-    draw = random.Random(7)
-    waiting = list(streams)[::-1]
-    underway: list[Iterator[Token]] = []
-    while waiting or underway:
-        while waiting and len(underway) < OPEN_STREAMS:
-            underway.append(_tokens(waiting.pop()))
-        place = draw.randrange(len(underway))
-        token = next(underway[place], None)
-        if token is None:
-            underway[place] = underway[-1]
-            underway.pop()
-        else:
-            yield token
-
-
-def _tokens(stream: DemoStream) -> Iterator[Token]:
-    pieces = Chunker(Chunking.TORN, crc32(stream.stream_id.encode())).cut(stream.text)
-    for seq, text in enumerate(pieces):
-        yield Token(
-            stream_id=stream.stream_id,
-            seq=seq,
-            text=text,
-            ts=time.time() * 1000,
-            done=seq == len(pieces) - 1,
-            meta=stream.meta if seq == 0 else None,
-        )
 
 
 async def _count_rows(settings: Settings, watched: Watched) -> None:

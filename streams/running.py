@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from streams.audit import load_masters
-from streams.failures_to_patterns import LearnWorker, Signatures
+from streams.failures_to_patterns import LearnWorker
+from streams.format_learner import FormatLearner
 from streams.health import serve
 from streams.settings import ConfigError, Settings
 from streams.sink_worker import SinkWorker
@@ -74,7 +75,8 @@ def prepare(settings: Settings, names: Sequence[str], *, publish_between: bool =
     if "sink" in names:
         running.sink = SinkWorker(settings, topology, partial(Sink, settings.clickhouse_dsn))
     if "learn" in names:
-        running.learner = LearnWorker(settings, topology, Signatures())
+        learner = FormatLearner(lambda: compiled.of(snapshots.current()), is_auto=settings.learn_approval == "auto")
+        running.learner = LearnWorker(settings, topology, learner)
     return running
 
 

@@ -49,6 +49,8 @@ class Settings:
     """Most streams open in one worker; beyond it the one idle for longest is closed as truncated."""
     session_timeout_ms: int = 10_000
     """Kafka session timeout: a killed worker's partitions move on after this time."""
+    learn_approval: str = "auto"
+    """`auto`: a learned pattern that proved itself is active at once. `manual`: it waits for `registry approve`."""
     server_away_s_max: float = 300.0
     """How long a worker waits in place for a server before it exits non-zero."""
     metrics_address: str = ""

@@ -15,7 +15,9 @@ from rich.table import Table
 from schemas.output import Output
 from schemas.toolcall import CallStatus
 from schemas.wire import encode
-from streams.demo import Watched, demo, recorded
+from streams.demo import Watched, demo
+from streams.demo_learning import Learned
+from streams.demo_streams import recorded
 from streams.embedded import engines
 from streams.settings import load
 
@@ -46,7 +48,8 @@ def run_demo(
         print(orjson.dumps(summary(watched), option=orjson.OPT_INDENT_2).decode())
     else:
         show(console, watched)
-    complete = not watched.doubled and watched.rows.get("streams") == watched.streams
+    is_learned = watched.learned is not None and watched.learned.later_read == watched.learned.later
+    complete = is_learned and not watched.doubled and watched.rows.get("streams") == watched.streams
     return 0 if complete else 1
 
 
@@ -68,7 +71,20 @@ def summary(watched: Watched) -> dict[str, object]:
         "formats": dict(Counter(output.format.id or "(plain)" for output in outputs).most_common()),
         "calls": dict(calls.most_common()),
         "pii": dict(pii.most_common()),
+        "learned": _learned(watched.learned),
         "failures": dict(Counter(str(f.code) for output in outputs for f in output.failures).most_common()),
+    }
+
+
+def _learned(learned: Learned | None) -> dict[str, object] | None:
+    if learned is None or learned.pattern is None:
+        return None
+    figures: dict[str, object] = {"pattern": learned.pattern.id, "seconds": round(learned.seconds, 2)}
+    return figures | {
+        "first": learned.first,
+        "first_read": learned.first_read,
+        "later": learned.later,
+        "later_read": learned.later_read,
     }
 
 
@@ -91,10 +107,25 @@ def show(console: Console, watched: Watched) -> None:
     if shown is not None:
         console.print(f"\nThe output of {shown.stream_id}:")
         console.print_json(_readable(shown), ensure_ascii=False)
+    if watched.learned is not None:
+        show_learned(console, watched.learned)
     console.print(
         "\nThe tables are in the data directory; ask them with\n"
         '  hermes-streams sql "SELECT kind, status, count() FROM steps FINAL GROUP BY ALL ORDER BY ALL"'
     )
+
+
+def show_learned(console: Console, learned: Learned) -> None:
+    """What the second act showed: before, the timeline of the evidence, after."""
+    console.print("\nA format that no catalogue knows, for instance:")
+    console.print(learned.example, markup=False, highlight=False, style="dim")
+    console.print(f"Its first {learned.first} streams: {learned.first_read} with calls that could be read.")
+    if learned.pattern is not None:
+        console.print(f"Learned in {learned.seconds:.1f} s as {learned.pattern.id}, {learned.pattern.state}:")
+        for step in learned.pattern.evidence:
+            figures = "  ".join(f"{key} {value}" for key, value in step.data.items() if not isinstance(value, list))
+            console.print(f"  {step.step:8} {figures}", markup=False, highlight=False)
+    console.print(f"The {learned.later} streams after that: {learned.later_read} with calls that could be read.")
 
 
 def _readable(output: Output) -> str:

@@ -8,17 +8,14 @@ from typing import Annotated
 import orjson
 import typer
 
-from processors.catalog import Catalog, catalog_of
-from processors.knowledge import Knowledge, knowledge_of
+from processors.knowledge import knowledge_of
 from processors.learn import Attempt, Learner
-from processors.learning.sample import Sample, sample
+from processors.learning.rehearse import Rehearsal
+from processors.learning.sample import sample
 from processors.pipeline import run
-from processors.segmenting.format import Format
 from processors.snapshot import Snapshot
 from schemas.jsonvalue import JsonObject
-from schemas.output import Output
 from schemas.pattern import Pattern, PatternState
-from schemas.token import Meta
 from streams.cli.batch import read_lines
 from streams.cli.parse import meta_of
 from streams.pattern_registry import opened
@@ -87,16 +84,15 @@ class _Session:
     """One run of the command: each request is parsed with what has been learned so far."""
 
     def __init__(self, snapshot: Snapshot, approve: Approval) -> None:
-        self._knowledge = knowledge_of(snapshot)
+        self._rehearsal = Rehearsal(knowledge_of(snapshot))
         self._approve = approve
-        self._learner = Learner(self._run)
-        self._added: dict[str, Catalog] = {}
+        self._learner = Learner(self._rehearsal.run)
         self._named: set[str] = set()
 
     def take(self, request: JsonObject) -> list[Attempt]:
         """Parse one request; gives what could be learned now."""
         item = sample(request)
-        output = run(item.id, [item.text], meta_of(request), self._knowledge)
+        output = run(item.id, [item.text], meta_of(request), self._rehearsal.knowledge)
         return self._told(self._learner.take(item, output))
 
     def finish(self) -> list[Attempt]:
@@ -111,29 +107,8 @@ class _Session:
             if attempt.accepted and self._approve is Approval.MANUAL:
                 pattern = replace(pattern, state=PatternState.CANDIDATE)
             if attempt.accepted:
-                self._adopt(pattern.definition)
+                self._rehearsal.adopt(pattern.definition)
             if attempt.accepted or pattern.id not in self._named:
                 self._named.add(pattern.id)
                 found.append(replace(attempt, pattern=pattern))
         return found
-
-    def _adopt(self, definition: JsonObject) -> None:
-        self._knowledge = replace(self._knowledge, catalog=self._with(definition))
-        self._added.clear()
-
-    def _run(self, item: Sample, definition: JsonObject | None) -> Output:
-        knowledge: Knowledge = self._knowledge
-        if definition is not None:
-            knowledge = replace(knowledge, catalog=self._with(definition))
-        schemas = tuple(
-            {"type": "function", "function": {"name": name, "parameters": {"type": "object", "properties": properties}}}
-            for name, properties in item.tools.items()
-        )
-        return run(item.id, [item.text], Meta(tools=schemas), knowledge)
-
-    def _with(self, definition: JsonObject) -> Catalog:
-        key = orjson.dumps(definition).decode()
-        if key not in self._added:
-            entry = Format.model_validate(definition)
-            self._added[key] = catalog_of((*self._knowledge.catalog.formats.values(), entry), 1)
-        return self._added[key]

@@ -1,9 +1,9 @@
-"""`registry list|show|export|import|rollback`: the entries that processors are built from."""
+"""`registry list|show|approve|reject|export|import|rollback`: the entries that processors are built from."""
 
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, TypeVar
 
@@ -11,10 +11,10 @@ import orjson
 import typer
 
 from processors.snapshot import RegistryFormatError, Snapshot, from_json, to_json
-from schemas.pattern import Pattern, PatternKind
+from schemas.pattern import Evidence, Pattern, PatternKind, PatternState
 from streams.cli.show import show
 from streams.pattern_registry import RedisRegistry, opened
-from streams.registry_changes import Registry, back_to, edit, merged
+from streams.registry_changes import Registry, back_to, edit, following, merged
 from streams.settings import ConfigError, load
 
 Done = TypeVar("Done")
@@ -94,6 +94,42 @@ def rollback(
 ) -> None:
     """Make the entries what they were at a version, as one new change."""
     _say(run_with(registry, lambda one: _rolled_back(one, version, dry_run=dry_run)), dry_run=dry_run)
+
+
+@group.command("approve")
+def approve(
+    entry: Annotated[str, typer.Argument(help="`kind/id`, as `registry list` prints it.")],
+    registry: Annotated[str | None, REGISTRY] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would change.")] = False,
+) -> None:
+    """Let a candidate in: from now on it is used."""
+    _decide(registry, entry, PatternState.ACTIVE, dry_run=dry_run)
+
+
+@group.command("reject")
+def reject(
+    entry: Annotated[str, typer.Argument(help="`kind/id`, as `registry list` prints it.")],
+    registry: Annotated[str | None, REGISTRY] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would change.")] = False,
+) -> None:
+    """Take an entry out of use, or keep a candidate from coming in."""
+    _decide(registry, entry, PatternState.REJECTED, dry_run=dry_run)
+
+
+def _decide(registry: str | None, entry: str, state: PatternState, *, dry_run: bool) -> None:
+    def change(snapshot: Snapshot) -> tuple[Pattern, ...]:
+        found = snapshot.entries.get(entry)
+        if found is None:
+            raise ConfigError(f"no entry {entry!r}; `registry list` has them")
+        evidence = (*found.evidence, Evidence(step="decided", data={"from": found.state, "to": state}))
+        return (
+            (following(snapshot, replace(found, state=state, evidence=evidence)),) if found.state is not state else ()
+        )
+
+    if dry_run:
+        _say(change(run_with(registry, lambda one: one.snapshot())), dry_run=True)
+    else:
+        _say(run_with(registry, lambda one: edit(one, change)), dry_run=False)
 
 
 async def _imported(registry: Registry, given: Snapshot) -> tuple[Pattern, ...]:

@@ -11,7 +11,7 @@ import pytest
 
 @pytest.mark.engines
 def test_demo_has_one_output_for_each_stream_and_as_many_rows(tmp_path) -> None:
-    command = [sys.executable, "-m", "streams", "demo", "--repeat", "1", "--json"]
+    command = [sys.executable, "-m", "streams", "demo", "--repeat", "3", "--json"]
     root = str(Path(__file__).parents[2])
     environment = os.environ | {"PYTHONPATH": root}
     done = subprocess.run(
@@ -19,7 +19,10 @@ def test_demo_has_one_output_for_each_stream_and_as_many_rows(tmp_path) -> None:
     )
     assert done.returncode == 0, done.stderr[-2000:]
     figures = json.loads(done.stdout)
-    assert figures["outputs"] == figures["streams"] == figures["rows"]["streams"] >= 32
+    assert figures["outputs"] == figures["streams"] == figures["rows"]["streams"] >= 96
     assert figures["doubled"] == 0
     assert len(figures["formats"]) >= 12
     assert {"EMAIL", "PHONE", "ID_CARD", "API_KEY"} <= figures["pii"].keys()
+    learned = figures["learned"]
+    assert learned["first_read"] < learned["first"]
+    assert learned["later_read"] == learned["later"] > 0
