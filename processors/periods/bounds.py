@@ -51,7 +51,9 @@ def _since_yearless(value: Value, context: Context) -> Made:
 
 
 def until(found: Found) -> Made:
-    """Until X, through X, 截至 X: open before, up to its last day."""
+    """Until X, through X, 截至 X: open before, up to its last day; 改到 X moves something to X."""
+    if found.has("to") and has_cue("move", found.context.text):
+        return found.values()[0]
     return _bound(found, lambda value: tuple((None, one[1]) for one in value.spans if one[1] is not None))
 
 
@@ -75,7 +77,8 @@ def deadline(found: Found) -> Made:
 
 def before(found: Found) -> Made:
     """Before X, X 之前: open before, up to the day before its first day."""
-    if found.values()[0].grain == "edge":
+    value = found.values()[0]
+    if value.grain == "edge":
         return deadline(found) if found.args.get("deadline") else until(found)
 
     def cut(value: Value) -> tuple[Span, ...]:
@@ -83,7 +86,8 @@ def before(found: Found) -> Made:
 
     made = _bound(found, cut)
     if isinstance(made, Value) and made.spans and not made.doubt and found.args.get("inclusive_too"):
-        return replace(made, others=(*made.others, (None, found.values()[0].start)))
+        day = value.start
+        return made if day is None else replace(made, others=(*made.others, (None, day)))
     return made
 
 
@@ -125,7 +129,9 @@ def onward(found: Found) -> Made:
 
 def _bound(found: Found, cut: Callable[[Value], tuple[Span, ...]]) -> Made:
     value = edge_as_day(found.values()[0])
-    if value.grain in ("clock", "vague", "edge", "dom"):
+    if value.grain == "clock":
+        value = alone(value, found.context)
+    if value.grain in ("vague", "edge", "dom"):
         return None
     if not value.spans:
         place = value.at
@@ -146,7 +152,11 @@ def from_alone(found: Found) -> Made:
     """Invoices from March 2025: of March; from a day to come: open, or that day, which the word doesn't say."""
     value, today = found.values()[0], found.context.today
     value = edge_as_day(value)
-    if value.start is None or value.doubt or value.grain in ("moment", "clock"):
+    if value.grain == "clock":
+        return onward(found)
+    if value.grain == "span" and value.end is not None:
+        return value
+    if value.start is None or value.doubt or value.grain == "moment":
         return value if value.at is not None or value.doubt else None
     if value.grain == "day" and day_part(value.start) == today:
         return onward(found)

@@ -1,5 +1,6 @@
 """Operations for times of day: 5 pm, 下午三点半, noon tomorrow, from 6 to 7, in 3 hours."""
 
+from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
 from processors.periods.found import Found, Made, less_sure
@@ -41,6 +42,16 @@ def clock(found: Found) -> Made:
         hour, settled = placed, True
     value = Value(grain="clock", mark=hour * HOUR + minute * 60, doubt="" if settled else AM_OR_PM)
     return _on(found, value) if found.values() else value
+
+
+def minutes_past(found: Found) -> Made:
+    """20 past 3 pm, a quarter to noon."""
+    value = found.values()[0]
+    minutes = found.number("pasthalf", "n", default=60)
+    if not 0 < minutes < 60 or not isinstance(value.mark, int) or value.mark % HOUR:
+        return None
+    before_hour = HOUR if found.has("pasthalf") and minutes == 45 else 0
+    return replace(value, mark=value.mark + 60 * minutes - before_hour)
 
 
 def noon_clock(_: Found) -> Made:

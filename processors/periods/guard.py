@@ -20,12 +20,14 @@ GUARDS = frozenset({
     "yilai", "zhiqian", "zhihou", "holiday", "workday", "weizhi", "asof",
 })  # fmt: skip
 """Classes that are time words by themselves: left unread beside a period, they may change it."""
-JOINTS = frozenset({"dash", "to", "until"})
+JOINTS = frozenset({"dash", "to", "till", "until"})
 ENDS = frozenset({"n", "ord", "y4", "y2", "mon", "wmon", "q", "h"})
 """What stands at a joint of a span that was read by half."""
 OPENERS = frozenset({"from", "between", "starting"})
 FROM_CHARS = 40
 """How far before an open end a `from` may stand that belongs to it."""
+TOUCHING = frozenset({"past", "wmon", "about"})
+"""Classes that change a period right before it."""
 EXCEPT_GAP = re.compile(r"\s*(?:(?:for|in|on|the|that|of|from)\s+)*")
 """What may stand between an exception and its period."""
 ADJACENT_GUARDS = frozenset({"edge", "qian", "hou", "nei", "lai", "laishort", "during", "thistime", "qi", "inclusive"})
@@ -45,6 +47,10 @@ def guarded(item: Item, tokens: Sequence[Token], text: str, *, has_now: bool) ->
         if token.kind in ADJACENT_GUARDS and token.start == end:
             return _unread(item, text[token.start : token.end])
         if token.kind == "except" and EXCEPT_GAP.fullmatch(text, token.end, max(token.end, start)):
+            return _unread(item, text[token.start : token.end])
+        if token.kind in TOUCHING and not text[token.end : start].strip(" '") and token.end <= start:
+            return _unread(item, text[token.start : token.end])
+        if token.kind == "zone" and "T" in f"{item.start}{item.end}" and token.start - end in (0, 1):
             return _unread(item, text[token.start : token.end])
         if token.kind == "approx" and (not text[token.end : start].strip() or token.start - end in (0, 1)):
             return _unread(item, text[token.start : token.end])
@@ -67,6 +73,13 @@ def _is_cut_span(item: Item, tokens: Sequence[Token]) -> bool:
     for joint, number in ((before[-1:], before[:-1]), (after[:1], after[1:])):
         if joint and number and joint[0].kind in JOINTS and number[0].kind in ENDS:
             return True
+    if (
+        before[-1:]
+        and before[-1].kind == "of"
+        and before[:-1]
+        and before[0].kind in ("ord", "second", "last", "final", "half")
+    ):
+        return True
     if item.start is not None:
         return False
     return any(token.kind in OPENERS and 0 <= item.span[0] - token.end <= FROM_CHARS for token in tokens)

@@ -83,6 +83,7 @@ OPERATIONS: Mapping[str, Callable[[Found], Made]] = {
     "edge": parts.edge,
     "the_unit": parts.the_unit,
     "clock": clocks.clock,
+    "minutes_past": clocks.minutes_past,
     "noon_clock": clocks.noon_clock,
     "part_of_clock": clocks.part_of_clock,
     "relative_evening": clocks.relative_evening,

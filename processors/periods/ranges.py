@@ -8,7 +8,7 @@ from processors.periods.lexicon import has_cue
 from processors.periods.reading import Point, Span, Sure, Value
 from processors.periods.spans import DAY, month_end, rolling, shift, week_span
 
-SIDES = {"start": 0, "early": 0, "end": 1, "late": 1}
+SIDES = {"start": 0, "end": 1}
 PAIRS_MAX = 6
 """Readings kept of two ambiguous ends."""
 
@@ -63,11 +63,12 @@ def span(found: Found) -> Made:
 
 def _is_list(found: Found) -> bool:
     """Compare A to B, move A to B: two periods, not a span."""
-    if found.has("from", "between", "starting", "since"):
-        return False
     text = found.context.text
     joints = {text[token.start : token.end] for token in found.tokens if token.kind == "to"}
-    return ("to" in joints and has_cue("compare", text)) or (bool(joints) and has_cue("move", text))
+    if joints and has_cue("move", text):
+        return True
+    is_span = found.has("from", "between", "starting", "since")
+    return not is_span and "to" in joints and has_cue("compare", text)
 
 
 def _same_order(first: Value, last: Value) -> tuple[Value, Value]:

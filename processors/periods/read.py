@@ -35,7 +35,7 @@ from processors.periods.tokens import normalise, tokens_of
 
 LIST_LINKS = frozenset({"and", "versus", "comma", "the", "poss"})
 """What may stand between two periods of one list."""
-LINKS = LIST_LINKS | {"or", "ratio", "to", "dash", "from", "between"}
+LINKS = LIST_LINKS | {"ratio", "or", "to", "till", "dash", "from", "between"}
 """What may stand between two periods that share a year."""
 ITEMS_MAX = 64
 """Most periods taken from one text."""

@@ -95,7 +95,8 @@ def _numbers() -> dict[str, str]:
         "clock": r"\d\d?:\d\d(?::\d\d)?(?: ?[ap]\.?m(?![a-z])\.?)?(?![\d:])|\d\d?(?:\.\d\d)? ?[ap]\.?m(?![a-z])\.?",
         "ymd8": rf"{_YEAR}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?![\d-])",
         "ordinal": r"\d\d?(?:st|nd|rd|th)(?![a-z])",
-        "glued": r"\d{1,3}(?=(?:d|w|wk|wks|mo|mos|yr|yrs|y|h|hr|hrs|days?|weeks?|months?|years?|mins?)(?![a-z\d]))",
+        "glued": r"\d{1,3}(?=(?:d|w|wk|wks|mo|mos|yr|yrs|y|h|hr|hrs|days?|weeks?|months?|years?|mins?"
+        r"|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6})(?![a-z\d]))",
         "number": rf"\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)+|\d+%|\d{{2,}}(?:-\d{{2,}}){{2,}}|\d{{5,}}[a-z\d-]*"
         rf"|\d+[a-z_][a-z\d_-]*|(?:{_YEAR}(?!\d))|\d{{1,4}}",
         "shortyear": r"'\d\d(?![\da-z])",

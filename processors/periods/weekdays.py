@@ -40,7 +40,8 @@ def _bare_weekday(found: Found, number: int, days: tuple[date, date, date]) -> V
     by_week, ahead_day, back_day = days
     context = found.context
     chinese = found.has("wdn")
-    future, past = has_cue("future", context.text), has_cue("past", context.text)
+    future = has_cue("future", context.text) or has_cue("move", context.text)
+    past = has_cue("past", context.text)
     if (future and not past and not chinese) or (by_week > context.today and not past and (chinese or future)):
         day = by_week if by_week > context.today else ahead_day
         return Value(
