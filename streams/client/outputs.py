@@ -1,78 +1,153 @@
-"""`llm.outputs` → outputs, each once: a later revision of a stream's output is given, a repeated one is not."""
+"""`llm.outputs` → outputs, each once; `llm.steps` → steps of streams that are still under way; answers of tools back.
 
-from collections import OrderedDict
-from collections.abc import AsyncIterator
+A later revision of a stream's output is given, a repeated one is not. Outputs of one stream come in order.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
 from types import TracebackType
-from typing import Self
+from typing import Literal, Self
 
-from aiokafka import AIOKafkaConsumer
-from aiokafka.errors import KafkaConnectionError
+from aiokafka import AIOKafkaProducer
 
+from schemas.jsonvalue import Json
 from schemas.output import Output
-from schemas.wire import UndecodableError, decode
-from streams.client_options import kafka_options
-from streams.settings import ServerAwayError, Settings
+from schemas.toolcall import EXECUTABLE, ToolCall, ToolResult
+from schemas.trajectory import Step
+from schemas.wire import Event, encode
+from streams.client.following import Following, options_of
+from streams.kafka_clients import start_producer
+from streams.settings import Settings, load
 
-SEEN_MAX = 100_000
-"""Streams remembered, to give each revision once."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which outputs or steps are given; what is empty does not narrow."""
+
+    tools: frozenset[str] = frozenset()
+    """Outputs with a call of one of these."""
+    statuses: frozenset[str] = frozenset()
+    """Outputs with a call of one of these statuses, and steps of one of them."""
+    tenants: frozenset[str] = frozenset()
+    kinds: frozenset[str] = frozenset()
+    """Steps of these kinds."""
+
+    def has_output(self, output: Output) -> bool:
+        """Whether an output is one of them."""
+        tenant = output.meta.tenant if output.meta else None
+        is_call = any(
+            (not self.tools or call.name in self.tools) and (not self.statuses or call.status in self.statuses)
+            for call in output.tool_calls
+        )
+        return (not self.tenants or tenant in self.tenants) and (is_call or not (self.tools or self.statuses))
+
+    def has_step(self, step: Step) -> bool:
+        """Whether a step is one of them."""
+        return (
+            (not self.tools or step.detail.get("name") in self.tools)
+            and (not self.statuses or step.status in self.statuses)
+            and (not self.tenants or step.tenant in self.tenants)
+            and (not self.kinds or step.kind in self.kinds)
+        )
+
+
+ALL = Wanted()
+
+
+def executable(output: Output) -> Sequence[ToolCall]:
+    """The calls of an output that may be run: checked, said once, not taken back."""
+    return [
+        call
+        for call in output.tool_calls
+        if call.status in EXECUTABLE and call.duplicate_of is None and call.superseded_by is None
+    ]
 
 
 class OutputConsumer:
     """Reads `llm.outputs`; use it as an async context and iterate."""
 
-    def __init__(self, settings: Settings, group: str | None = None) -> None:
-        """group: consumer group whose offsets are committed after each batch; None: all there is, from the start."""
-        self._settings = settings
+    def __init__(self, settings: Settings | None = None, group: str | None = None, wanted: Wanted = ALL) -> None:
+        """group: the consumer group whose offsets are committed; None: all there is, from the start, nothing committed.
+
+        settings: from the environment if none.
+        """
+        self._settings = settings or load()
         self._group = group
-        self._topic = f"{settings.topic_prefix}llm.outputs"
-        self._consumer: AIOKafkaConsumer | None = None
-        self._seen: OrderedDict[str, int] = OrderedDict()
+        self._wanted = wanted
+        self._following: Following[Output] | None = None
+        self._producer: AIOKafkaProducer | None = None
 
     async def __aenter__(self) -> Self:
-        consumer = AIOKafkaConsumer(
-            self._topic,
-            group_id=self._group,
-            enable_auto_commit=False,
-            auto_offset_reset="earliest",
-            session_timeout_ms=self._settings.session_timeout_ms,
-            **kafka_options(self._settings),
-        )
-        await _started(consumer, self._settings)
-        self._consumer = consumer
+        topic = f"{self._settings.topic_prefix}llm.outputs"
+        options = options_of(self._settings, self._group, "earliest")
+        following = Following(topic, self._one_of, lambda output: (output.stream_id, output.rev), options)
+        await following.start(self._settings.kafka_bootstrap)
+        self._following = following
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._consumer is not None:
-            await self._consumer.stop()
+        if self._following is not None:
+            await self._following.stop()
+        if self._producer is not None:
+            await self._producer.stop()
 
-    async def __aiter__(self) -> AsyncIterator[Output]:
-        assert self._consumer is not None, "use `async with OutputConsumer(...)`"
-        while True:
-            batch = await self._consumer.getmany(timeout_ms=1_000, max_records=1_000)
-            values = [record.value for records in batch.values() for record in records]
-            for output in filter(None, map(self._new, values)):
-                yield output
-            if batch and self._group is not None:
-                await self._consumer.commit()
+    def __aiter__(self) -> AsyncIterator[Output]:
+        assert self._following is not None, "use `async with OutputConsumer(...)`"
+        return self._following.events()
 
-    def _new(self, data: bytes) -> Output | None:
-        try:
-            output = decode(data)
-        except UndecodableError:  # another program's record on a public topic: nothing that was promised here
-            return None
-        if not isinstance(output, Output) or self._seen.get(output.stream_id, -1) >= output.rev:
-            return None
-        self._seen[output.stream_id] = output.rev
-        if len(self._seen) > SEEN_MAX:
-            self._seen.popitem(last=False)
-        return output
+    async def answer(
+        self,
+        call: ToolCall,
+        content: Json = None,
+        status: Literal["ok", "param_error", "business_failure", "system_error"] = "ok",
+        **more: float | str,
+    ) -> None:
+        """Say on `llm.tool-results` what came of a call; returns when the broker has it.
+
+        more: `duration_ms`, `cost_usd`, `error`.
+        """
+        result = ToolResult(stream_id=call.stream_id, call_id=call.id, status=status, content=content, **more)  # type: ignore[arg-type]
+        if self._producer is None:
+            self._producer = await start_producer(self._settings)
+        topic, key = f"{self._settings.topic_prefix}llm.tool-results", call.stream_id.encode("utf-8", "replace")
+        await self._producer.send_and_wait(topic, encode(result), key=key)
+
+    def _one_of(self, event: Event) -> Output | None:
+        return event if isinstance(event, Output) and self._wanted.has_output(event) else None
 
 
-async def _started(client: AIOKafkaConsumer, settings: Settings) -> None:
-    try:
-        await client.start()
-    except KafkaConnectionError as error:
-        await client.stop()
-        raise ServerAwayError(f"Kafka at {settings.kafka_bootstrap} does not answer") from error
+class StepConsumer:
+    """Reads `llm.steps`: clean segments, calls and state of streams before they end. No group, nothing committed."""
+
+    def __init__(
+        self, settings: Settings | None = None, wanted: Wanted = ALL, *, start: Literal["latest", "earliest"] = "latest"
+    ) -> None:
+        self._settings = settings or load()
+        self._wanted = wanted
+        self._start = start
+        self._following: Following[Step] | None = None
+
+    async def __aenter__(self) -> Self:
+        topic = f"{self._settings.topic_prefix}llm.steps"
+        options = options_of(self._settings, None, self._start)
+        following = Following(
+            topic, self._one_of, lambda step: ((step.stream_id, step.order, step.part), step.rev), options
+        )
+        await following.start(self._settings.kafka_bootstrap)
+        self._following = following
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._following is not None:
+            await self._following.stop()
+
+    def __aiter__(self) -> AsyncIterator[Step]:
+        assert self._following is not None, "use `async with StepConsumer(...)`"
+        return self._following.events()
+
+    def _one_of(self, event: Event) -> Step | None:
+        return event if isinstance(event, Step) and self._wanted.has_step(event) else None
