@@ -36,5 +36,5 @@ def _tool(tool: Mapping[str, object]) -> JsonObject | None:
     parameters = function.get("parameters", function.get("input_schema"))
     if name is None or not (isinstance(parameters, dict) or parameters is None):
         return None
-    described = {"name": name, "description": text_of(function.get("description")), "parameters": parameters or {}}
-    return {"type": "function", "function": described}
+    described = {"description": words} if (words := text_of(function.get("description"))) else {}
+    return {"type": "function", "function": {"name": name, **described, "parameters": parameters or {}}}

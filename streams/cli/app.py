@@ -22,6 +22,7 @@ from streams.cli import (
     operations,
     parse,
     periods,
+    proxy,
     reasoning,
     recall,
     redact,
@@ -52,6 +53,7 @@ GROUPS = (
     parse,
     mend,
     operations,
+    proxy,
     demo,
     learn,
 )  # fmt: skip

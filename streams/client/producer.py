@@ -236,17 +236,22 @@ def tee(
     request: Mapping[str, object] | None,
     about: Mapping[str, object],
 ) -> AsyncTee[T] | SyncTee[T]:
-    """A stream with its notes; raises TypeError for a field that `Meta` does not have."""
+    """A stream with its notes."""
+    notes = notes_of(producer, request or {}, about)
+    return AsyncTee(stream, notes) if isinstance(stream, AsyncIterable) else SyncTee(stream, notes)
+
+
+def notes_of(producer: TokenProducer, request: Mapping[str, object], about: Mapping[str, object]) -> Notes:
+    """Where a stream's parts go; raises TypeError for a field that `Meta` does not have."""
     known = {field.name for field in fields(Meta)}
     given = {name: value for name, value in about.items() if name != "stream_id" and value is not None}
     if unknown := sorted(given.keys() - known):
         raise TypeError(f"tee() knows no {unknown[0]!r}; it knows stream_id, {', '.join(sorted(known))}")
     if "tools" in given:
         given["tools"] = meta_of_request({"tools": given["tools"]}).tools
-    meta = replace(meta_of_request(request or {}), **given)  # type: ignore[arg-type]  # names were checked, types are Meta's
+    meta = replace(meta_of_request(request), **given)  # type: ignore[arg-type]  # names were checked, types are Meta's
     meta = replace(meta, now=meta.now or datetime.now().astimezone().isoformat(timespec="seconds"))
-    notes = Notes(producer, str(about.get("stream_id") or uuid4().hex), meta)
-    return AsyncTee(stream, notes) if isinstance(stream, AsyncIterable) else SyncTee(stream, notes)
+    return Notes(producer, str(about.get("stream_id") or uuid4().hex), meta)
 
 
 def _key(token: Token) -> bytes:
