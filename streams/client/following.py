@@ -62,16 +62,13 @@ class Following(Generic[E]):
         """Events as they come, for ever."""
         while True:
             batch = await self._consumer.getmany(timeout_ms=1_000, max_records=1_000)
-            for place, records in batch.items():
-                for record in records:
-                    event = self._event(record.value)
-                    if event is not None:
-                        yield event
-                    self._done[place] = record.offset + 1
-                    if time.monotonic() - self._committed_at >= COMMIT_S:
-                        await self._commit()
-            if self._done and time.monotonic() - self._committed_at >= COMMIT_S:
-                await self._commit()
+            for place, record in [(place, record) for place, records in batch.items() for record in records]:
+                event = self._event(record.value)
+                if event is not None:
+                    yield event
+                self._done[place] = record.offset + 1
+                await self._commit_if_due()
+            await self._commit_if_due()
 
     def _event(self, data: bytes | None) -> E | None:
         try:
@@ -88,6 +85,10 @@ class Following(Generic[E]):
         if len(self._seen) > SEEN_MAX:
             self._seen.popitem(last=False)
         return event
+
+    async def _commit_if_due(self) -> None:
+        if self._done and time.monotonic() - self._committed_at >= COMMIT_S:
+            await self._commit()
 
     async def _commit(self) -> None:
         self._committed_at = time.monotonic()
