@@ -8,6 +8,7 @@ import typer
 from streams import running
 from streams.embedded import Engines, engines
 from streams.settings import ServerAwayError, Settings, load, shown
+from streams.stage_figures import StageFigures, keep_reporting
 from streams.telemetry import log_to_stderr
 from streams.topics import apply
 from streams.web.serve import serving
@@ -55,8 +56,10 @@ async def _up(started: Engines) -> None:
         print(f"{'page':16} {page.url}")
         print("running; Ctrl-C ends it", flush=True)
         watching = asyncio.create_task(_watch(started, stop))
+        figures = StageFigures(prepared.watched(), prepared.kinds)
+        reporting = asyncio.create_task(keep_reporting(settings, figures, stop))
         await running.run(settings, prepared, stop)
-        await watching
+        await asyncio.gather(watching, reporting)
 
 
 async def _watch(started: Engines, stop: asyncio.Event) -> None:
