@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from processors.dialects.json_object import damaged
 from processors.dialects.reading import Head
 from processors.segmenting.wake import Wake, always
 from schemas.segment import CallDraft
@@ -67,11 +68,11 @@ def _prefixes(text: str) -> str:
 class Balanced:
     """Finds the end of one bracketed body."""
 
-    __slots__ = ("_consumed", "_depth", "_opened", "_quote", "_read", "_strings", "wake")
+    __slots__ = ("_consumed", "_deepest", "_depth", "_opened", "_quote", "_read", "_strings", "wake")
 
     def __init__(self, strings: Strings, depth: int, read: Callable[[str, Head], CallDraft]) -> None:
         self._strings = strings
-        self._depth = depth
+        self._depth = self._deepest = depth
         self._quote = ""
         self._read = read
         self._consumed = 0
@@ -102,6 +103,7 @@ class Balanced:
                 return self._pause(start, at, size)
             if character in _OPEN:
                 self._depth += 1
+                self._deepest = max(self._deepest, self._depth)
             elif character in _CLOSE:
                 self._depth -= 1
                 if self._depth <= 0:
@@ -142,4 +144,4 @@ class Balanced:
 
     def draft(self, raw: str, head: Head) -> CallDraft:
         """See table.Reader."""
-        return self._read(raw, head)
+        return damaged(raw, head) if self._deepest > head.nesting_max else self._read(raw, head)

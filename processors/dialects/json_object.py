@@ -3,6 +3,7 @@
 import ast
 import json
 import re
+import warnings
 from dataclasses import dataclass
 
 import orjson
@@ -35,14 +36,14 @@ def read_object(raw: str, head: Head, keys: Keys) -> CallDraft:
     """The text of one object → the call."""
     value = _loads(raw)
     if not isinstance(value, dict):
-        return _damaged(raw, head)
+        return damaged(raw, head)
     if head.name is not None:
         return _draft(head, head.name, value)
     if keys.name_is_key and len(value) == 1:
         name, arguments = next(iter(value.items()))
         if isinstance(arguments, dict):
             return _draft(head, name, arguments)
-    return _call_of(value, head, keys) or _damaged(raw, head)
+    return _call_of(value, head, keys) or damaged(raw, head)
 
 
 def _draft(head: Head, name: str, arguments: Json, call_id: str | None = None) -> CallDraft:
@@ -59,9 +60,24 @@ def _call_of(value: JsonObject, head: Head, keys: Keys) -> CallDraft | None:
     arguments = _first(value, (*keys.arguments, *_ARGUMENT_KEYS))
     if isinstance(arguments, str):
         inside = _loads(arguments) if arguments.strip() else {}
-        arguments = inside if isinstance(inside, dict) else arguments
+        arguments = inside if isinstance(inside, dict) and not is_deeper(inside, head.nesting_max) else arguments
     call_id = _first(value, _ID_KEYS)
     return _draft(head, name, {} if arguments is None else arguments, None if call_id is None else str(call_id))
+
+
+def is_deeper(value: Json, depth_max: int) -> bool:
+    """Whether a value is nested deeper than this."""
+    level = [value]
+    for _ in range(depth_max):
+        level = [
+            inner
+            for item in level
+            if isinstance(item, dict | list)
+            for inner in (item.values() if isinstance(item, dict) else item)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def _first(value: JsonObject, keys: tuple[str, ...]) -> Json:
@@ -110,7 +126,9 @@ def _loads(text: str) -> Json:
     if len(text) > _LOOSE_LITERAL_CHARS_MAX:
         return None
     try:
-        return _as_json(ast.literal_eval(text.strip()))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # unknown escapes in strings
+            return _as_json(ast.literal_eval(text.strip()))
     except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):  # not a Python literal either
         return None
 
@@ -128,7 +146,7 @@ def _as_json(value: object) -> Json:
     raise ValueError("not JSON")
 
 
-def _damaged(raw: str, head: Head) -> CallDraft:
+def damaged(raw: str, head: Head) -> CallDraft:
     """What no reader takes whole: name and argument text are found by their keys, and left to schema-guided repair."""
     if head.name is not None:
         return CallDraft(dialect=DIALECT, name=head.name, call_id=head.call_id, arguments_text=raw)

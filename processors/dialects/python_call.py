@@ -1,6 +1,7 @@
 """Python body → call: `key=value, …)` behind `name(`; literals, and `true`, `false`, `null` as JSON spells them."""
 
 import ast
+import warnings
 
 from processors.dialects.reading import Head
 from schemas.jsonvalue import Json
@@ -14,7 +15,9 @@ _NAMES: dict[str, Json] = {"true": True, "false": False, "null": None, "none": N
 def read_python(raw: str, head: Head) -> CallDraft:
     """The text of the arguments, closing parenthesis included → the call."""
     try:
-        tree = ast.parse(f"f({raw.strip()}", mode="eval").body
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # unknown escapes in strings: what the model means is what Python reads
+            tree = ast.parse(f"f({raw.strip()}", mode="eval").body
         if isinstance(tree, ast.Call) and not tree.args:
             arguments = {keyword.arg: _value(keyword.value) for keyword in tree.keywords if keyword.arg}
             if len(arguments) == len(tree.keywords):

@@ -91,13 +91,8 @@ class CallReader:
         assert mark.grammar is not None
         self._mark = mark
         self._call: Call = self._automaton.call(mark.grammar)
-        self._head = Head(
-            found[entry.name_group] if entry.name_group else None,
-            found[entry.id_group] if entry.id_group else None,
-            mark.grammar.body,
-            self._tools,
-            self._limits.nesting_max,
-        )
+        name, call_id = entry.names(found)
+        self._head = Head(name, call_id, mark.grammar.body, self._tools, self._limits.nesting_max)
         self._head_text = found[0]
         self.start = offset + found.start()
         self._raw = io.StringIO()

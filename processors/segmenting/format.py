@@ -101,6 +101,8 @@ class CallGrammar(BaseModel, frozen=True, extra="forbid"):
     argument_keys: tuple[str, ...] = ("arguments",)
     name_is_key: bool = False
     """The body is `{NAME: {arguments}}`."""
+    call_id: str = ""
+    """How the call's id is made of `$name` and `$index`, where both stand in its marker."""
     params: ParamMarkers | None = None
     pairs: PairLiterals | None = None
     delimiter: str = '"'

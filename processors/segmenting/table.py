@@ -35,6 +35,15 @@ class Entry:
     name_group: str | None
     id_group: str | None
 
+    def names(self, found: re.Match[str]) -> tuple[str | None, str | None]:
+        """The tool's name and the call's id that the marker holds."""
+        name = found[self.name_group] if self.name_group else None
+        call_id = found[self.id_group] if self.id_group else None
+        written = self.mark.grammar.call_id if self.mark.grammar else ""
+        if written and call_id:
+            call_id = written.replace("$name", name or "").replace("$index", call_id)
+        return name, call_id
+
 
 @dataclass(frozen=True, slots=True)
 class Group:
