@@ -81,7 +81,8 @@ def _fit_enum(node: Json, spec: Spec, path: str, work: Work) -> Json:
     if is_placeholder(text, spec):
         work.refuse("placeholder", path, text)
     else:
-        listed = ", ".join(str(member) for member in (match.near or spec.enum)[:8])
+        shown = match.near if match.problem == "enum_ambiguous" else spec.enum
+        listed = ", ".join(str(member) for member in (shown or spec.enum)[:12])
         work.refuse(match.problem, path, text, listed)
     return text
 

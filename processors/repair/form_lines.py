@@ -15,6 +15,7 @@ _FLAG = re.compile(r"(?:^|\s)--?([A-Za-z][\w.-]{0,79})(?=[\s=]|\Z)")
 _LINE = re.compile(
     r"\s*[\"'`*-]{0,3}([^\W\d][\w.-]{0,79}|[^\W\d][\w -]{0,79}?)[\"'`*]{0,2}\s*[:=：]\s*(.*)\Z", re.DOTALL
 )
+_KEY_BEHIND = re.compile(r""",\s*["']?([^"'\n:=,]{1,80}?)["']?\s*[:=]""")
 LINES_MAX = 2_000
 
 
@@ -82,7 +83,5 @@ def _has_more_keys(pairs: list[tuple[str, str]], spec: Spec) -> bool:
     """`city: Leeds, days: 3` on one line is an object without braces."""
     if len(pairs) != 1 or len(spec.properties) < 2:
         return False
-    return any(
-        re.search(rf",\s*[\"']?{re.escape(key)}[\"']?\s*[:=]", pairs[0][1][:2_000])
-        for key in list(spec.properties)[:100]
-    )
+    found = _KEY_BEHIND.finditer(pairs[0][1][:2_000])
+    return any(is_known(one[1], spec) for one in found)

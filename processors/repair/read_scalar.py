@@ -9,7 +9,8 @@ from processors.repair.toolschema import Spec
 from processors.repair.value_end import Source
 
 _STRICT_STRING = re.compile(r'"((?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*)"')
-_PLAIN_BARE = re.compile(r"(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)\s*(?=[,}\]])")
+_PLAIN_BARE = re.compile(r"(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)\s*(?=[}\]]|,\s*[^\s\d.])")
+_PLAIN_BARE_ITEM = re.compile(r"(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)\s*(?=[,}\]])")
 _END = re.compile(r"""[,，}\]｝］)\n"'“”`]|\s(?=//|#|/\*)|\\[n"]""")
 _PLAIN_MEMBER = re.compile(r'"([^"\\\n\r\t]*)"(?=,\s*"[^"\\\n:,{}\[\]]{1,60}"\s*:)')
 _PLAIN_ITEM = re.compile(r'"([^"\\\n\r\t]*)"(?=,\s*["\]]|\]\s*[,}])')
@@ -29,7 +30,7 @@ def read_scalar(source: Source, at: int, spec: Spec) -> tuple[Node, int]:
         at = prefixed.end()
     if source.text[at] in QUOTES:
         return _tripled(source, at) or _string(source, at, spec)
-    if found := _PLAIN_BARE.match(source.text, at):
+    if found := (_PLAIN_BARE if is_member else _PLAIN_BARE_ITEM).match(source.text, at):
         return Bare(found[1]), found.end(1)
     return _bare(source, at, spec)
 

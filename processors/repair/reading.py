@@ -159,19 +159,22 @@ def _object_roots(text: str, spec: Spec, reading: Reading) -> list[Node]:
         unopened, end = read_unopened(source, at, spec)
         _settle_end(unopened)
         roots.append(unopened)
-        at = _next_start(text, end, source, reading)
+        at = _next_start(text, end, source, spec, reading)
     while at >= 0 and len(roots) < ROOTS_MAX:
         root, end = read_container(source, at, spec)
         roots += root.values if isinstance(root, Items) and root.values else [root]
-        at = _next_start(text, end, source, reading)
+        at = _next_start(text, end, source, spec, reading)
     reading.codes += sorted(source.codes)
     return roots
 
 
-def _next_start(text: str, end: int, source: Source, reading: Reading) -> int:
+def _next_start(text: str, end: int, source: Source, spec: Spec, reading: Reading) -> int:
     """Where another object begins behind one that ended; -1: nowhere."""
     following = _OBJECT.search(text, end)
     rest = text[end : following.start() if following else len(text)].strip()
+    key = _FIRST_KEY.search(rest)
+    if key and is_known(key[1], spec) and spec.properties:
+        source.codes.add("pairs_behind")
     if rest.strip("}])`;"):
         source.codes.add("prose_stripped")
         reading.ended = True

@@ -6,6 +6,7 @@ from schemas.toolcall import Refusal
 MESSAGES = {
     "too_large": "The arguments are longer than this system reads; send less.",
     "too_deep": "The arguments are nested deeper than this system reads; send them flat.",
+    "unreadable": "Between or behind the parameters stands text that is neither name nor value; send strict JSON.",
     "two_objects": "There are {detail} different argument objects; send one call for each.",
     "elided_items": "Items of {where} were left out with an ellipsis; write all of them.",
     "duplicate_conflict": "The key {where} stands twice with different values; send it once.",

@@ -14,6 +14,9 @@ from schemas.jsonvalue import Json, JsonObject
 from schemas.segment import Param
 from schemas.toolcall import Refusal
 
+LOSSES = frozenset({"skipped_text", "pairs_behind"})
+"""Codes of readings that left something of the arguments out."""
+
 
 def repair(raw: str, schema: ToolSchema | None, *, rules: Rules = NO_RULES) -> Repaired:
     """Arguments out of what the model wrote; never raises, linear in the length of the text."""
@@ -27,6 +30,8 @@ def repair(raw: str, schema: ToolSchema | None, *, rules: Rules = NO_RULES) -> R
     reading = read(raw, spec, work)
     work.ended = reading.ended
     for code in dict.fromkeys(reading.codes):
+        if code in LOSSES:
+            work.refuse("unreadable")
         work.note(code)
     if reading.node is None:
         assert reading.problem is not None

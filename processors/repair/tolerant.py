@@ -78,7 +78,10 @@ class _Reader:
     def _mark(self, frame: Frame) -> bool:
         """Commas, closers and ellipses between pairs or items."""
         source, char = self._source, self._source.text[self.at]
-        if char in CLOSERS:
+        if char in CLOSERS and not source.is_closer(char):
+            source.codes.add("skipped_text")
+            self.at += 1
+        elif char in CLOSERS:
             if frame.is_after_comma:
                 source.codes.add("trailing_comma")
             self._close(frame, _STRAIGHT.get(char, char))

@@ -74,6 +74,10 @@ class Source:
         """Position of the next token."""
         return self.blanks.skip(at)
 
+    def is_closer(self, char: str) -> bool:
+        """Whether a bracket can close anything: a round one closes only what a round one opened."""
+        return char != ")" or any(frame.closer == ")" for frame in self.stack)
+
     def closers_of(self, quote: str, at: int) -> re.Pattern[str]:
         """What ends a string opened by this quote here, or is a backslash."""
         if self.is_strict:
@@ -112,7 +116,7 @@ class Source:
         char = text[at]
         frame = self.stack[level]
         if char in CLOSERS:
-            return self._closers_fit(at, level)
+            return self.is_closer(char) and self._closers_fit(at, level)
         if char in COMMAS:
             return self._goes_on(self.blanks.skip(at + 1, LOOK_AHEAD), level)
         if isinstance(frame.node, Members):

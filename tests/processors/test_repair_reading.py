@@ -82,6 +82,8 @@ TEXTS = [
     ("inch marks", '{"heading": "a 24" board, oiled", "lines": ["x"]}', 'a 24" board, oiled'),
     ("apostrophe", "{'heading': 'the driver's bag', 'lines': ['x']}", "the driver's bag"),
     ("code", '{"heading": "f(a: "b"); x", "lines": ["x"]}', 'f(a: "b"); x'),
+    ("a call as text", '{"heading": "print("hi")", "lines": ["x"]}', 'print("hi")'),
+    ("brackets as text", '{"heading": "a ("b"), (c)", "lines": ["x"]}', 'a ("b"), (c)'),
     ("German quotes", '{"heading": "Er sagte „ja", dann ging er.", "lines": ["x"]}', 'Er sagte „ja", dann ging er.'),
     ("Chinese quotes kept", '{"heading": "他说“好”，走了", "lines": ["x",]}', "他说“好”，走了"),
     ("comment-like text", '{"heading": "see http://x.example//a # b", "lines": ["x",]}', "see http://x.example//a # b"),
@@ -135,6 +137,7 @@ REFUSED = [
         "duplicate_conflict",
     ),
     ("left out items", '{"route": "express", "departure_day": "2031-05-04", "cabins": ["suite", ...]}', "elided_items"),
+    ("pairs behind", '{"route": "express", "departure_day": "2031-05-04"}\nand "passengers": 3', "unreadable"),
     ("nothing", "I would rather not.", "no_call_found"),
     ("empty", "", "no_call_found"),
 ]
@@ -189,3 +192,8 @@ TAGGED = [
 def test_containers_in_tags_are_read(tags: str, more: dict) -> None:
     raw = f"<book_ferry><route>express</route><departure_day>2031-05-04</departure_day>{tags}</book_ferry>"
     assert repair(raw, FERRY).arguments == DAY | more
+
+
+def test_an_unquoted_number_with_groups_is_one_number() -> None:
+    raw = '{"route": "express", "departure_day": "2031-05-04", "budget": 1,234.50}'
+    assert repair(raw, FERRY).arguments == DAY | {"budget": 1234.5}
