@@ -7,6 +7,7 @@ import typer
 
 from streams import topics as declared
 from streams.cli.show import show
+from streams.permissions import permissions
 from streams.settings import load
 
 group = typer.Typer(help="The topics that topics.yaml declares.", no_args_is_help=True)
@@ -53,6 +54,16 @@ def show_topics(
         for name, topic in topology.topics.items()
     ]
     show(rows, ("topic", "access", "partitions", "retention_hours", "cleanup", "writers", "readers"), as_json=as_json)
+
+
+@group.command("permissions")
+def show_permissions(
+    as_json: Annotated[bool, typer.Option("--json", help="JSON lines instead of a table.")] = False,
+) -> None:
+    """The least that each stage must be allowed on Kafka, for its ACLs."""
+    settings = load()
+    rows = permissions(settings, declared.load_topology(settings))
+    show(rows, ("principal", "resource", "name", "operations"), as_json=as_json)
 
 
 def register(app: typer.Typer) -> None:

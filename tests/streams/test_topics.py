@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from streams.permissions import permissions
 from streams.settings import ConfigError, ServerAwayError, Settings
 from streams.topics import apply, check_stages, drift, load_topology, read_topology
 
@@ -74,6 +75,16 @@ def test_missing_topics_are_created_and_drift_is_seen(running) -> None:
     more = topology.topics | {name: topology.topics[name].model_copy(update={"partitions": 13})}
     found = asyncio.run(drift(settings, topology.model_copy(update={"topics": more})))
     assert found == [f"{name}: 12 partitions, declared are 13"]
+
+
+def test_each_stage_may_read_and_write_just_its_topics() -> None:
+    rows = list(permissions(Settings(), load_topology(Settings())))
+    segment = {(row["name"], row["operations"]) for row in rows if row["principal"] == "segment"}
+    assert segment == {
+        ("llm.tokens", "Read, Describe"), ("llm.segments", "Write, Describe"), ("llm.dead-letters", "Write, Describe"),
+        ("hermes.segment", "Read, Describe"),
+    }  # fmt: skip
+    assert {row["name"] for row in rows if row["principal"] == "consumers"} == {"llm.outputs", "llm.steps"}
 
 
 def test_absent_cluster_is_said_with_its_address() -> None:
