@@ -65,6 +65,8 @@ class Report:
     changed: int = 0
     repeated: int = 0
     """Outputs that stand on their topic more than once, with the same id; readers collapse them."""
+    examples: list[str] = field(default_factory=list)
+    """Streams that came out otherwise than from the batch command: their fields that differ and their failures."""
     letters: int = 0
     rows: int | None = None
     seconds: float = 0.0
@@ -194,7 +196,12 @@ def count(found: list, report: Report) -> None:
     by_stream = {output["stream_id"]: without_volatile(output) for output in outputs(found)}
     wanted = {f"s{i}": i for i in range(report.streams)}
     report.lost = len(wanted.keys() - by_stream.keys())
-    report.changed = sum(by_stream[name] != expected(name, i) for name, i in wanted.items() if name in by_stream)
+    for name, i in wanted.items():
+        if name in by_stream and by_stream[name] != (right := expected(name, i)):
+            report.changed += 1
+            fields = sorted(key for key in right if by_stream[name].get(key) != right[key])
+            codes = [failure["code"] for failure in by_stream[name]["failures"]]
+            report.examples.append(f"{name}: {', '.join(fields)} {codes}")
     report.repeated = len(found) - len(by_stream)
 
 
