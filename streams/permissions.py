@@ -9,7 +9,7 @@ Row = dict[str, str]
 
 
 def permissions(settings: Settings, topology: Topology) -> Iterator[Row]:
-    """Rights of each stage by its own principal; a chain has those of its stages, and its group is their names joined."""
+    """Rights of each stage by its own principal; a chain has those of its stages, its group is their names joined."""
     for stage, entry in topology.stages.items():
         group = f"{settings.group_prefix}.{entry.group}"
         for topic in entry.reads:
