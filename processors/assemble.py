@@ -189,9 +189,9 @@ class Assembler:
         return text if is_plain else text.strip()
 
     def _confidence(self, closed: Closed, markup_repairs: int) -> float:
-        """Mean of the format's and the calls' confidence, less a cost for each repaired marker."""
+        """Mean of the format's and the calls' confidence, less a cost for each repaired marker and each failure."""
         parts = [closed.format_confidence, *(call.confidence for call in self._calls.values())]
-        return round(max(0.0, sum(parts) / len(parts) - MARKUP_REPAIR_COST * markup_repairs), 4)
+        return round(max(0.0, sum(parts) / len(parts) - MARKUP_REPAIR_COST * (markup_repairs + len(self._failures))), 4)
 
 
 def _given_by_server(closed: Closed) -> JsonObject:

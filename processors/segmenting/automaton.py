@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from processors.dialects.table import Body, body_of
@@ -38,6 +38,7 @@ class Automaton:
     _sections: dict[tuple[str, ...], Table] = field(default_factory=dict)
     _opener_lines: dict[Mark, re.Pattern[str]] = field(default_factory=dict)
     _reasoning: dict[frozenset[str], Table] = field(default_factory=dict)
+    _again: dict[frozenset[str], tuple[Table, Table]] = field(default_factory=dict)
 
     @cached_property
     def judge(self) -> Judge:
@@ -60,6 +61,24 @@ class Automaton:
         marks = self._outside(set())
         anywhere = (mark for mark in marks if mark.place == "anywhere")
         return table_of(anywhere, _TEXT_TRIGGERS, [mark for mark in marks if mark.place == "line"])
+
+    def again(self, formats: frozenset[str]) -> tuple[Table, Table]:
+        """As `text` and `line`, in a stream in which these formats' marker has opened a reasoning block before.
+
+        Then a line that begins with the same marker opens another block; a marker that was not used yet is text there.
+        """
+        tables = self._again.get(formats)
+        if tables is None:
+            opens = [
+                replace(mark, place="line")
+                for mark in self.marks
+                if mark.kind is MarkKind.REASONING_OPEN and mark.formats & formats
+            ]
+            marks = self._outside(set())
+            lines = [*(mark for mark in marks if mark.place == "line"), *opens]
+            anywhere = (mark for mark in marks if mark.place == "anywhere")
+            tables = self._again[formats] = (table_of(anywhere, _TEXT_TRIGGERS, lines), table_of(lines))
+        return tables
 
     def _outside(self, openers: set[MarkKind]) -> list[Mark]:
         """Marks outside of reasoning: a bare closing marker counts where a prompt may have opened the block."""

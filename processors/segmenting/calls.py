@@ -26,6 +26,7 @@ _ENDING_CHARS = 40
 """Of a call without its closing marker: the end of its text, as an excerpt."""
 _REREADS_MAX = 8
 """Calls with an unclosed string that are looked for at a stream's end: each reads the rest once more."""
+_NAMELESS = re.compile(r"\s*</>")
 _EXTRA = re.compile(r"[\s}\])]*[}\])]")
 _BETWEEN = re.compile(r"[\s,;]*+")
 _NEXT = re.compile(r"\s*(?:[<>]|\Z)")
@@ -150,6 +151,8 @@ class CallReader:
             return self._take(at, found.end())
         if partial.fullmatch(window, at):
             return self._close_under_way(at)
+        if nameless := _NAMELESS.match(window, at):
+            return self._take(at, nameless.end(), ("odd_close",))
         extra = _EXTRA.match(window, at)
         if extra:
             found = close.match(window, extra.end())

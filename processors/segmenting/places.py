@@ -29,7 +29,7 @@ class Places:
 
     __slots__ = (
         "_at", "_automaton", "_base", "_calls", "_has_tokens", "_is_closed", "_is_wrapped", "_kind", "_ledger",
-        "_line_table", "_place", "_quoted", "_run", "_table", "_tools", "_window", "seen", "wake",
+        "_line_table", "_opened_by", "_place", "_quoted", "_run", "_table", "_tools", "_window", "seen", "wake",
     )  # fmt: skip
 
     def __init__(self, automaton: Automaton, ledger: Ledger, tools: Tools, limits: Limits) -> None:
@@ -42,6 +42,7 @@ class Places:
         self._quoted = Quoted()
         self._has_tokens = False
         self._is_closed = False
+        self._opened_by: frozenset[str] = frozenset()  # whose marker opened a reasoning block before
         self._is_wrapped = False
         self._kind = SegmentKind.RESPONSE
         self._window = ""
@@ -273,11 +274,13 @@ class Places:
         self._run.restart(self._base + end)
         self._has_tokens = False
         self._kind = SegmentKind.RESPONSE
-        self._table, self._line_table = self._automaton.text, self._automaton.line
+        known, opened_by = self._automaton, self._opened_by
+        self._table, self._line_table = known.again(opened_by) if opened_by else (known.text, known.line)
 
     def enter_reasoning(self, formats: frozenset[str]) -> None:
         """A block was opened by a marker of these formats, or by the prompt, if there are none."""
         self._kind = SegmentKind.REASONING
+        self._opened_by = formats
         self._table = self._line_table = self._automaton.reasoning(formats)
         self._place = Places._in_text
 
