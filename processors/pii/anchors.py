@@ -28,8 +28,8 @@ _LOCAL = _LETTERS + "._%+'-"
 SHAPE = _table((_DIGITS, b"0"), (_UPPER, b"U"), (_LOWER, b"l"), (b".", b"."), (b"?", b"?"))
 TOKEN = _table((_DIGITS + _UPPER + _LOWER + b"_-", b"T"))
 HEX = _table((_DIGITS + _HEX_LETTERS, b"h"), (b":", b":"), (b"-", b"-"), (b".", b"."))
-TOKEN_RUN = b"T" * TOKEN_CHARS_MIN
-UPPER, LOWER, ZERO, STOP, SPACE = b"Ul0. "
+TOKEN_RUN = "T" * TOKEN_CHARS_MIN
+UPPER, LOWER, ZERO, STOP, SPACE = "Ul0. "
 DIGIT_RUN = re.compile(r"[0-9]+")
 WORD_RUN = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -39,7 +39,7 @@ class Shape:
     """An anchor that is a literal in a map of the text; its rules are those that name it."""
 
     name: str
-    needle: bytes
+    needle: str
     left: str = ""
     """Characters before the anchor that may belong to the value."""
     left_max: int = 0
@@ -51,34 +51,36 @@ class Shape:
     """What is passed over when no rule matches, so that a long run costs one look."""
 
 
+PROVINCES = "京津沪渝冀豫云辽黑湘皖鲁新苏浙赣鄂桂甘晋蒙陕吉闽贵粤青藏川宁琼使领"
+"""First characters of Chinese licence plates."""
 _CJK = "\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af"
 cjk_local = re.compile(f"(?s)(?:.*[是为到给箱址系送]|.*[^{_CJK}]|)([{_CJK}]{{1,8}})\\Z").match
 """The Chinese part of an address at the end of up to nine characters: short, after a boundary or a word for `is`."""
 _SPELLED = re.compile(r"[\[(][Aa][Tt][\])] ?[A-Za-z0-9\u00c0-\u024f-]{1,63} ?(?:[\[(][Dd][Oo][Tt][\])]|\.)")
-QUAD = Shape("quad", b"0.0", _DIGITS.decode(), 3, guard=re.compile(r"[0-9]\.[0-9]{1,3}\."), run=re.compile(r"[0-9.]+"))
-IBAN = Shape("iban", b"UU00", guard=re.compile(r"[A-Z]{2}[0-9]{2}[ -]?[A-Z0-9]{4}[ -]?[A-Z0-9]{4}"))
-DOTTED_HEX = Shape("dotted", b"hhhh.hhhh.hhhh", run=re.compile(r"[0-9A-Fa-f.]+"))
-DASHED_HEX = Shape("dashed", b"hh-hh-hh-hh-hh", run=re.compile(r"[0-9A-Fa-f-]+"))
+QUAD = Shape("quad", "0.0", _DIGITS.decode(), 3, guard=re.compile(r"[0-9]\.[0-9]{1,3}\."), run=re.compile(r"[0-9.]+"))
+IBAN = Shape("iban", "UU00", guard=re.compile(r"[A-Z]{2}[0-9]{2}[ -]?[A-Z0-9]{4}[ -]?[A-Z0-9]{4}"))
+DOTTED_HEX = Shape("dotted", "hhhh.hhhh.hhhh", run=re.compile(r"[0-9A-Fa-f.]+"))
+DASHED_HEX = Shape("dashed", "hh-hh-hh-hh-hh", run=re.compile(r"[0-9A-Fa-f-]+"))
 COLON_HEX = Shape(
-    "hex", b"h:h", _HEX_CHARS + ":", 40, 1,
+    "hex", "h:h", _HEX_CHARS + ":", 40, 1,
     guard=re.compile(r"(?![0-9]:[0-9]{2}(?::[0-9]{2})?(?![:0-9A-Fa-f]))[0-9A-Fa-f]:[0-9A-Fa-f]{1,4}:"),
     run=re.compile(r"[0-9A-Fa-f:.]+"),
 )  # fmt: skip
 """Two colons, but not a time of day."""
 TWO_COLONS = Shape(
-    "hex", b"::", _HEX_CHARS + ":", 40, 1,
+    "hex", "::", _HEX_CHARS + ":", 40, 1,
     guard=re.compile(r"(?<=[0-9A-Fa-f])::|::(?=[0-9A-Fa-f])"), run=re.compile(r"[0-9A-Fa-f:.]+"),
 )  # fmt: skip
-URL = Shape("url", b"://", guard=re.compile(r"://(?:[^\s/@]{1,320}@|[a-z][a-z0-9-]{0,60}\.)"))
-AT = Shape("at", b"@", _LOCAL, 64, guard=re.compile(r"(?<=[\w.%+'-])@[\w-]{1,63}\.(?=\w)"))
-PLUS = Shape("plus", b"+", "(", 1, guard=re.compile(r"(?<![0-9A-Za-z+])\+\(?[1-9][0-9 ().-]{6}"))
-PADDING = Shape("padding", b"==", _LETTERS + "+/", 86, guard=re.compile(r"(?<=[A-Za-z0-9+/])==(?!=)"))
+URL = Shape("url", "://", guard=re.compile(r"://(?:[^\s/@]{1,320}@|[a-z][a-z0-9-]{0,60}\.)"))
+AT = Shape("at", "@", _LOCAL, 64, guard=re.compile(r"(?<=[\w.%+'-])@[\w-]{1,63}\.(?=\w)"))
+PLUS = Shape("plus", "+", "(", 1, guard=re.compile(r"(?<![0-9A-Za-z+])\+\(?[1-9][0-9 ().-]{6}"))
+PADDING = Shape("padding", "==", _LETTERS + "+/", 86, guard=re.compile(r"(?<=[A-Za-z0-9+/])==(?!=)"))
 SPELLED = (
-    Shape("spelled", b"[at]", _LOCAL + " []()", 120, guard=_SPELLED),
-    Shape("spelled", b"(at)", _LOCAL + " []()", 120, guard=_SPELLED),
+    Shape("spelled", "[at]", _LOCAL + " []()", 120, guard=_SPELLED),
+    Shape("spelled", "(at)", _LOCAL + " []()", 120, guard=_SPELLED),
 )
-KEY_BLOCK = Shape("pem", b"-----begin ")
-PLATE = Shape("plate", b"?U", guard=re.compile(r".[A-Z][^A-Za-z0-9]?[A-Z0-9]{5}"))
-AT_CJK = Shape("at_cjk", b"@", _LOCAL, 64, guard=re.compile(
+KEY_BLOCK = Shape("pem", "-----begin ")
+PLATE = Shape("plate", "?U", guard=re.compile(f"[{PROVINCES}][A-Z][^A-Za-z0-9]?[A-Z0-9]{{5}}"))
+AT_CJK = Shape("at_cjk", "@", _LOCAL, 64, guard=re.compile(
     f"(?:(?<=[{_CJK}])@(?=[{_CJK}A-Za-z0-9-]{{1,63}}\\.)|@[A-Za-z0-9-]{{0,62}}[{_CJK}][{_CJK}A-Za-z0-9-]{{0,62}}\\.)"
 ))  # fmt: skip

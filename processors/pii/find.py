@@ -1,9 +1,10 @@
 """Text → where personal data and secrets stand in it.
 
 The search is for anchors, not for patterns. The text is encoded once to one byte a character; `translate` makes maps of
-character classes and `find` looks for runs in them (three digits, sixteen token characters, hexadecimal around a colon,
-two capitals and two digits, cue words). Only at what is found, one bounded pattern is matched, then a checksum. So the
-cost is a few passes in C plus a constant for each look-alike, and no pattern can take more than linear time.
+character classes, as `str` again, in which `in` costs a fifth of what it costs in `bytes`; and `find` looks for runs in
+them (three digits, sixteen token characters, hexadecimal around a colon, two capitals and two digits, cue words). Only
+at what is found, one bounded pattern is matched, then a checksum. So the cost is a few passes in C plus a constant for
+each look-alike, and no pattern can take more than linear time.
 
 Names of persons and places are not looked for; a recogniser for them is one more of `PiiRules.finders`.
 """
@@ -114,25 +115,25 @@ def candidates(text: str, rules: PiiRules) -> list[Hit]:
     """What each anchor's rules match, overlaps included."""
     hits: list[Hit] = []
     plain = text.encode("ascii", "replace")
-    low = plain.lower()
+    low = plain.lower().decode()
     if "-" in text and KEY_BLOCK.needle in low:
         _shapes(text, low, KEY_BLOCK, rules, hits)
         plain = _blanked(plain, hits)
-        low = plain.lower()
-    shape = plain.translate(SHAPE)
+        low = plain.lower().decode()
+    shape = plain.translate(SHAPE).decode()
     if ZERO in shape:
-        _with_digits(text, (plain.translate(HEX), shape), rules, hits)
+        _with_digits(text, (plain.translate(HEX).decode(), shape), rules, hits)
         if PLATE.needle in shape and not text.isascii():
             _shapes(text, shape, PLATE, rules, hits)
-    if TOKEN_RUN in (tokens := plain.translate(TOKEN)):
+    if TOKEN_RUN in (tokens := plain.translate(TOKEN).decode()):
         _tokens(text, tokens, rules, hits)
     if ":" in text:
-        _with_colons(text, plain, rules, hits)
+        _with_colons(text, (plain.translate(HEX).decode(), low), rules, hits)
     if "@" in text:
         _shapes(text, low, AT, rules, hits)
     if "+" in text:
         _shapes(text, low, PLUS, rules, hits)
-    if "=" in text and b"==" in low:
+    if "=" in text and "==" in low:
         _shapes(text, low, PADDING, rules, hits)
     if "[" in text or "(" in text:
         for anchor in SPELLED:
@@ -158,9 +159,9 @@ def _blanked(plain: bytes, hits: list[Hit]) -> bytes:
     return bytes(blanked)
 
 
-def _with_digits(text: str, maps: tuple[bytes, bytes], rules: PiiRules, hits: list[Hit]) -> None:
+def _with_digits(text: str, maps: tuple[str, str], rules: PiiRules, hits: list[Hit]) -> None:
     hexes, shape = maps
-    if b"000" in shape:
+    if "000" in shape:
         _digits(text, shape, rules, hits)
     if IBAN.needle in shape:
         _shapes(text, shape, IBAN, rules, hits)
@@ -172,14 +173,14 @@ def _with_digits(text: str, maps: tuple[bytes, bytes], rules: PiiRules, hits: li
         _shapes(text, hexes, DASHED_HEX, rules, hits)
 
 
-def _with_colons(text: str, plain: bytes, rules: PiiRules, hits: list[Hit]) -> None:
-    hexes = plain.translate(HEX)
+def _with_colons(text: str, maps: tuple[str, str], rules: PiiRules, hits: list[Hit]) -> None:
+    hexes, low = maps
     if COLON_HEX.needle in hexes:
         _shapes(text, hexes, COLON_HEX, rules, hits)
     if TWO_COLONS.needle in hexes:
         _shapes(text, hexes, TWO_COLONS, rules, hits)
-    if URL.needle in plain:
-        _shapes(text, plain, URL, rules, hits)
+    if URL.needle in low:
+        _shapes(text, low, URL, rules, hits)
 
 
 def _end_of(run: re.Pattern[str], text: str, at: int) -> int:
@@ -187,8 +188,8 @@ def _end_of(run: re.Pattern[str], text: str, at: int) -> int:
     return match.end() if match else at + 1
 
 
-def _digits(text: str, shape: bytes, rules: PiiRules, hits: list[Hit]) -> None:
-    at = shape.find(b"000")
+def _digits(text: str, shape: str, rules: PiiRules, hits: list[Hit]) -> None:
+    at = shape.find("000")
     last, run_of_digits = len(text), DIGIT_RUN.match
     while at >= 0:
         end = run_of_digits(text, at).end()  # type: ignore[union-attr]  # three digits were found there
@@ -208,10 +209,10 @@ def _digits(text: str, shape: bytes, rules: PiiRules, hits: list[Hit]) -> None:
         if hit is not None:
             hits.append(hit)
             end = max(end, hit[1])
-        at = shape.find(b"000", end)
+        at = shape.find("000", end)
 
 
-def _tokens(text: str, tokens: bytes, rules: PiiRules, hits: list[Hit]) -> None:
+def _tokens(text: str, tokens: str, rules: PiiRules, hits: list[Hit]) -> None:
     at = tokens.find(TOKEN_RUN)
     while at >= 0:
         end = _end_of(WORD_RUN, text, at)
@@ -226,7 +227,7 @@ def _tokens(text: str, tokens: bytes, rules: PiiRules, hits: list[Hit]) -> None:
         at = tokens.find(TOKEN_RUN, end)
 
 
-def _shapes(text: str, plain: bytes, anchor: Shape, rules: PiiRules, hits: list[Hit]) -> None:
+def _shapes(text: str, plain: str, anchor: Shape, rules: PiiRules, hits: list[Hit]) -> None:
     needle, guard, run = anchor.needle, anchor.guard, anchor.run
     found = rules.shapes.get(anchor.name, ())
     at = plain.find(needle)
@@ -259,7 +260,7 @@ def _reach(text: str, at: int, anchor: Shape) -> int:
     return start
 
 
-def _words(text: str, where: tuple[bytes, bytes], rules: tuple[Rule, ...], hits: list[Hit]) -> None:
+def _words(text: str, where: tuple[str, str], rules: tuple[Rule, ...], hits: list[Hit]) -> None:
     low, needle = where
     at = low.find(needle)
     while at >= 0:

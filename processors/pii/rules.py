@@ -80,7 +80,7 @@ class PiiRules:
     tokens: Mapping[str, tuple[Rule, ...]]
     """By the first two characters of the run."""
     token_lengths: Mapping[int, tuple[Rule, ...]]
-    words: tuple[tuple[bytes, tuple[Rule, ...]], ...]
+    words: tuple[tuple[str, tuple[Rule, ...]], ...]
     """By an ASCII cue word, in lower case."""
     cues: tuple[tuple[str, tuple[Cue, ...]], ...]
     """By a cue word in another script, under the one letter of it that is looked for."""
@@ -107,7 +107,7 @@ def indexed(rules: Iterable[Rule]) -> PiiRules:
         worded=_by(kept, lambda rule: rule.lengths if rule.anchor == "worded" else ()),
         tokens=_by(kept, lambda rule: [needle[:2] for needle in rule.needles] if rule.anchor == "token" else ()),
         token_lengths=_by(kept, lambda rule: () if rule.anchor != "token" or rule.needles else rule.lengths),
-        words=tuple((needle.encode(), found) for needle, found in words.items() if needle.isascii()),
+        words=tuple((needle, found) for needle, found in words.items() if needle.isascii()),
         cues=tuple(_under_letters({needle: found for needle, found in words.items() if not needle.isascii()})),
         shapes=_by(kept, lambda rule: () if rule.anchor in _INDEXED else (rule.anchor,)),
     )

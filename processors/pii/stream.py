@@ -11,7 +11,7 @@ gets its placeholder there, and what follows up to its end is dropped.
 
 import re
 
-from processors.pii.anchors import cjk_local
+from processors.pii.anchors import PROVINCES, cjk_local
 from processors.pii.find import find_in, find_pii
 from processors.pii.redact import Naming, plain, quote_for
 from processors.pii.rules import NEAR_CHARS, SHIPPED, PiiRules
@@ -46,7 +46,7 @@ _GROUP_ENDS = frozenset(_UPPER + _DIGITS + ")）x")
 _GROUP_BEGINS = frozenset(_UPPER + _DIGITS + "(+（")
 _DIGIT_SET = frozenset(_DIGITS)
 _KEY_BLOCK = _LOWER + _UPPER + _DIGITS + "+/=-_. \n\r\t\\"
-_PROVINCES = frozenset("京津沪渝冀豫云辽黑湘皖鲁新苏浙赣鄂桂甘晋蒙陕吉闽贵粤青藏川宁琼使领")
+_PROVINCES = frozenset(PROVINCES)
 _CJK = "\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af"
 _header = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}-{0,5}\Z").match
 _spelled = re.compile(
@@ -68,7 +68,7 @@ class StreamRedactor:
     def __init__(self, rules: PiiRules = SHIPPED, naming: Naming = plain) -> None:
         self._rules = rules
         self._naming = naming
-        self._cues = (*(needle.decode() for needle, _ in rules.words), *(letter for letter, _ in rules.cues))
+        self._cues = (*(needle for needle, _ in rules.words), *(letter for letter, _ in rules.cues))
         self._buffer = ""
         """Memory of what was sent, then what is held."""
         self._sent = 0
