@@ -76,8 +76,8 @@ AT = Shape("at", "@", _LOCAL, 64, guard=re.compile(r"(?<=[\w.%+'-])@[\w-]{1,63}\
 PLUS = Shape("plus", "+", "(", 1, guard=re.compile(r"(?<![0-9A-Za-z+])\+\(?[1-9][0-9 ().-]{6}"))
 PADDING = Shape("padding", "==", _LETTERS + "+/", 86, guard=re.compile(r"(?<=[A-Za-z0-9+/])==(?!=)"))
 SPELLED = (
-    Shape("spelled", "[at]", _LOCAL + " []()", 120, guard=_SPELLED),
-    Shape("spelled", "(at)", _LOCAL + " []()", 120, guard=_SPELLED),
+    Shape("spelled", "[at]", _LOCAL, 64, guard=_SPELLED),
+    Shape("spelled", "(at)", _LOCAL, 64, guard=_SPELLED),
 )
 KEY_BLOCK = Shape("pem", "-----begin ")
 PLATE = Shape("plate", "?U", guard=re.compile(f"[{PROVINCES}][A-Z][^A-Za-z0-9]?[A-Z0-9]{{5}}"))

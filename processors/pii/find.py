@@ -57,6 +57,7 @@ AROUND_CHARS = 224
 EDGE_CHARS = 96
 """What stands closer to the edge of such a piece may be cut, or lack its cue."""
 TOUCHED_MAX = 48
+SPELLED_PARTS_MAX = 4
 
 
 def find_pii(text: str, rules: PiiRules = SHIPPED) -> list[PiiSpan]:
@@ -250,10 +251,25 @@ def _start_of(text: str, at: int, members: str, most: int) -> int:
     return at - len(before) + len(before.rstrip(members))
 
 
+def _spelled_start(text: str, at: int) -> int:
+    """Where the local part begins that ends before `[at]`, `[dot]` and all."""
+    start = at
+    for _ in range(SPELLED_PARTS_MAX):
+        end = start - 1 if text[start - 1 : start] == " " else start
+        start = _start_of(text, end, SPELLED[0].left, SPELLED[0].left_max)
+        space = start - 1 if text[start - 1 : start] == " " else start
+        if text[max(0, space - 5) : space].lower() not in {"[dot]", "(dot)"}:
+            break
+        start = space - 5
+    return start
+
+
 def _reach(text: str, at: int, anchor: Shape) -> int:
     """Where a value begins whose anchor is at `at`."""
     if not anchor.left:
         return at
+    if anchor.name == "spelled":
+        return _spelled_start(text, at)
     start = _start_of(text, at + anchor.inside, anchor.left, anchor.left_max)
     if anchor.name == "at_cjk" and (local := cjk_local(text[max(0, start - 9) : start])):
         return start - len(local[1])

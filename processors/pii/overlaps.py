@@ -8,7 +8,7 @@ from processors.pii.span import PiiSpan
 CJK_ADDRESS_CHARS = 10
 """The Chinese part of an address that may follow a value, and its `@`."""
 _JOINING = frozenset(".'")
-_TOUCHING = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@+-")
+_TOUCHING = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@+-&#$%^*~")
 
 
 def settled(hits: list[Hit]) -> list[Hit]:

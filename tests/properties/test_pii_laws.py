@@ -1,4 +1,8 @@
-"""Laws of redaction on texts that Hypothesis makes from pieces of values, their neighbours and noise."""
+"""Laws of redaction on texts that Hypothesis makes from pieces of values, their neighbours and noise.
+
+The examples are the same in each run, so that a run says something about the change; to search for more, take out
+`derandomize` and raise `max_examples`.
+"""
 
 import time
 
@@ -32,7 +36,7 @@ WRITTEN = st.lists(st.tuples(PIECES, APART).map("".join), max_size=14).map("".jo
 
 
 @given(TEXTS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300, deadline=None, derandomize=True)
 def test_spans_are_in_order_apart_and_inside(text: str) -> None:
     place = 0
     for span in find_pii(text):
@@ -41,14 +45,14 @@ def test_spans_are_in_order_apart_and_inside(text: str) -> None:
 
 
 @given(TEXTS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300, deadline=None, derandomize=True)
 def test_redacting_twice_is_redacting_once(text: str) -> None:
     once = redact(text).text
     assert redact(once).text == once
 
 
 @given(WRITTEN, st.lists(st.integers(1, 20), min_size=1, max_size=8))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400, deadline=None, derandomize=True)
 def test_any_cut_gives_what_the_whole_gives(text: str, sizes: list[int]) -> None:
     stream, parts, at, turn = StreamRedactor(), [], 0, 0
     while at < len(text):
@@ -65,7 +69,7 @@ def test_any_cut_gives_what_the_whole_gives(text: str, sizes: list[int]) -> None
         max_leaves=12,
     )
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150, deadline=None, derandomize=True)
 def test_json_stays_json_and_clean_stays_clean(value: object) -> None:
     cleaned, _ = redact_json(value)
     again, findings = redact_json(cleaned)
@@ -74,7 +78,7 @@ def test_json_stays_json_and_clean_stays_clean(value: object) -> None:
 
 
 @given(TEXTS.filter(lambda text: "\ud83d" not in text))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150, deadline=None, derandomize=True)
 def test_json_text_stays_json_text(text: str) -> None:
     nested = orjson.dumps({"arguments": orjson.dumps({"text": text, "tel": 13800138001}).decode()}).decode()
     assert orjson.loads(orjson.loads(redact(nested).text)["arguments"]).keys() >= {"text", "tel"}
