@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 _CODES = re.compile(r"(\\+)u[0-9a-fA-F]{4}(?:\1u[0-9a-fA-F]{4})*|\\+/")
 _SAME_LENGTH = (('\\"', ' "'), ("\\n", " \n"), ("\\r", " \r"), ("\\t", " \t"), ("\\", " "))
-_WIDE_RUN = re.compile("[\uff01-\uff5e]+")
+_WIDE_RUN = re.compile("[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a\uff08\uff09\uff0b\uff0d\uff0e\uff20\uff3f]+")
 _FOLD = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 
 
