@@ -1,12 +1,17 @@
-"""Write .env with random passwords, unless it is there: docker compose reads it."""
+"""Write into .env the random passwords that it lacks: docker compose reads it."""
 
 import secrets
 from pathlib import Path
 
 TARGET = Path(__file__).parent.parent / ".env"
-NAMES = ("REDIS_PASSWORD", "CLICKHOUSE_PASSWORD", "GRAFANA_PASSWORD")
+NAMES = ("REDIS_PASSWORD", "CLICKHOUSE_PASSWORD", "GRAFANA_PASSWORD", "WEB_TOKEN")
 
-if __name__ == "__main__" and not TARGET.exists():
-    TARGET.touch(mode=0o600)
-    TARGET.write_text("".join(f"{name}={secrets.token_urlsafe(24)}\n" for name in NAMES), encoding="ascii")
-    print(f"passwords are in {TARGET.name}")
+if __name__ == "__main__":
+    known = TARGET.read_text(encoding="ascii") if TARGET.exists() else ""
+    missing = [name for name in NAMES if f"{name}=" not in known]
+    if missing:
+        TARGET.touch(mode=0o600)
+        TARGET.write_text(
+            known + "".join(f"{name}={secrets.token_urlsafe(24)}\n" for name in missing), encoding="ascii"
+        )
+        print(f"passwords are in {TARGET.name}")
