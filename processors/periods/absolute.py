@@ -37,7 +37,7 @@ def year(found: Found) -> Made:
         and not this - BARE_BACK_MAX <= number <= this + BARE_AHEAD_MAX
     ):
         return None
-    if found.args.get("near") and ("十" in said or len(said) != 2):
+    if (found.args.get("near") or found.args.get("two_digits")) and ("十" in said or len(said) != 2):
         return None
     if found.args.get("near") and not this - YEARS_BACK_MAX <= number <= this + YEARS_AHEAD_MAX:
         return None

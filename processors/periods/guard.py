@@ -11,6 +11,7 @@ from processors.periods.reading import Item, Sure
 GUARD_CHARS = {True: 22, False: 8}
 """How near unread time words may stand to a period: characters of Latin text, of Chinese text."""
 GUARDS = frozenset({
+    "solarterm",
     "unit", "hunit", "mon", "wd", "weekend", "weekday", "business", "season", "rel", "ytd", "tonight",
     "lastnight", "samep", "samepu", "fest", "vfest", "Part", "fullunit", "decadeword", "ago", "hence",
     "thistime", "eod", "fiscal", "q", "h", "fy", "since", "noon", "midnight", "ttm", "century", "yearago",

@@ -13,6 +13,12 @@ from processors.periods.reading import Context
 
 _WIDE = {ord("　"): " ", ord("〜"): "~", ord("～"): "~", ord("’"): "'", ord("‘"): "'", ord("ʼ"): "'", ord("−"): "-"}
 _WIDE |= {code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5E)}
+_TRADITIONAL = (
+    "週個號後點兩這禮內從來間時鐘國慶節聖誕當過開現萬勞動兒婦軍陽曆農財歲頭續結啟後與還對較環預約訂計劃幾數雙購物暫應該齊晝裡裏佔佈並於為們訊無號醫樓",
+    "周个号后点两这礼内从来间时钟国庆节圣诞当过开现万劳动儿妇军阳历农财岁头续结启后与还对较环预约订计划几数双购物暂应该齐昼里里占布并于为们讯无号医楼",
+)
+"""Traditional letters of time words and their neighbours, as the lexicon writes them."""
+_WIDE |= {ord(old): new for old, new in zip(*_TRADITIONAL, strict=True)}
 _PUNCTUATION = {"comma": ",、", "dash": "-–—~", "slash": "/", "poss": "'"}
 _STOPS = ".;!?:\n()。[]{}|…"
 _KIND_OF = {letter: kind for kind, letters in _PUNCTUATION.items() for letter in letters}
