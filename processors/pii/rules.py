@@ -20,7 +20,7 @@ from schemas.jsonvalue import JsonObject
 
 NEAR_CHARS = 64
 """How far before a value `near` and `unless` look: a cue, a quote and a few words."""
-FOLLOWS = " -.():/Xx"
+FOLLOWS = " -.():/Xx）"
 """Characters after a run of digits by which digit rules are told apart."""
 
 _ANY = ("", *FOLLOWS)
