@@ -25,6 +25,8 @@ _OBJECT = re.compile(
 )
 _LIST = re.compile(r"\s*[\[［]\s*[{｛]")
 _FIRST_KEY = re.compile(r"""(?:\A|[\s:：,])["'“`]([^"'“”`\n:{}\[\]]{1,80})["'”`]\s*[:：=]""")
+_TORN = re.compile(r"""["'][\s}\]]*[}\]][\s}\]]*\Z""")
+"""A quote and closers behind an object: a text was taken apart."""
 PROSE_MAX = 2_000
 """Longest prose in front of an object without its brace, in characters."""
 _NAME_FIRST = re.compile(
@@ -173,7 +175,7 @@ def _next_start(text: str, end: int, source: Source, spec: Spec, reading: Readin
     following = _OBJECT.search(text, end)
     rest = text[end : following.start() if following else len(text)].strip()
     key = _FIRST_KEY.search(rest)
-    if key and is_known(key[1], spec) and spec.properties:
+    if (key and is_known(key[1], spec) and spec.properties) or _TORN.match(rest):
         source.codes.add("pairs_behind")
     if rest.strip("}])`;"):
         source.codes.add("prose_stripped")

@@ -12,12 +12,11 @@ from processors.repair.nodes import Items, Members, Node
 from processors.repair.read_key import read_key
 from processors.repair.read_scalar import read_scalar
 from processors.repair.toolschema import ANY, Spec
-from processors.repair.value_end import Frame, Source, TooMuchError
+from processors.repair.value_end import STRAIGHT, Frame, Source, TooMuchError
 from processors.repair.words import WORDS, fold
 
 OPENERS = {"{": "}", "｛": "}", "[": "]", "［": "]", "(": ")"}
 _ELLIPSIS = re.compile(r"(?:\.{3,}|…+)\s*")
-_STRAIGHT = {"｝": "}", "］": "]"}
 _TUPLE = re.compile(r"\((?=[^()]{0,400},)|\(\s*[\"'\[{]")
 
 
@@ -78,13 +77,13 @@ class _Reader:
     def _mark(self, frame: Frame) -> bool:
         """Commas, closers and ellipses between pairs or items."""
         source, char = self._source, self._source.text[self.at]
-        if char in CLOSERS and not source.is_closer(char):
+        if char == ")" and not source.is_closer(char):
             source.codes.add("skipped_text")
             self.at += 1
         elif char in CLOSERS:
             if frame.is_after_comma:
                 source.codes.add("trailing_comma")
-            self._close(frame, _STRAIGHT.get(char, char))
+            self._close(frame, STRAIGHT.get(char, char))
         elif char in COMMAS:
             if frame.is_after_comma or frame.is_empty:
                 source.codes.add("double_comma")
@@ -119,7 +118,7 @@ class _Reader:
         if at >= len(source.text):
             return False
         outer = len(source.stack) - 2
-        follows = _STRAIGHT.get(source.text[at], source.text[at])
+        follows = STRAIGHT.get(source.text[at], source.text[at])
         if follows in COMMAS and isinstance(source.stack[outer].node, Members):
             return source.is_key(source.skip(at + 1), outer, needs_known=True)
         return follows == source.stack[outer].closer and outer == 0

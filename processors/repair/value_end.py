@@ -51,6 +51,9 @@ class Frame:
     is_empty: bool = True
 
 
+STRAIGHT = {"｝": "}", "］": "]", "）": ")"}
+
+
 class TooMuchError(Exception):
     """Deeper or longer than the limits allow; caught where reading began. The argument is a refusal code."""
 
@@ -75,8 +78,9 @@ class Source:
         return self.blanks.skip(at)
 
     def is_closer(self, char: str) -> bool:
-        """Whether a bracket can close anything: a round one closes only what a round one opened."""
-        return char != ")" or any(frame.closer == ")" for frame in self.stack)
+        """Whether a bracket can close anything that is open."""
+        char = STRAIGHT.get(char, char)
+        return any(frame.closer == char for frame in self.stack)
 
     def closers_of(self, quote: str, at: int) -> re.Pattern[str]:
         """What ends a string opened by this quote here, or is a backslash."""
@@ -128,7 +132,7 @@ class Source:
         for _ in range(len(self.stack) + 8):
             if at >= len(text) or text[at] not in CLOSERS:
                 break
-            level = self._level_after(text[at], level)
+            level = self._level_after(STRAIGHT.get(text[at], text[at]), level)
             at = self.blanks.skip(at + 1, LOOK_AHEAD) if level >= 0 else at + 1
             if level < 0:
                 return self._is_over(at)

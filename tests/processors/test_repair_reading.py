@@ -197,3 +197,23 @@ def test_containers_in_tags_are_read(tags: str, more: dict) -> None:
 def test_an_unquoted_number_with_groups_is_one_number() -> None:
     raw = '{"route": "express", "departure_day": "2031-05-04", "budget": 1,234.50}'
     assert repair(raw, FERRY).arguments == DAY | {"budget": 1234.5}
+
+
+BODIES = [
+    'x = {"a": 1, "b": [1, 2]}', 'if x == "y": print("z")', '<div class="a" id="b">hi</div>', '{"name": "pkg", "lines": "x"}',
+    'SELECT "a", "b" FROM "t" WHERE c = "d";', 'echo "hi"; cat "f" | grep "x"', 'He said "yes", she said "no".',
+    'arr = ["a", "b", "c"]', 'f("a", "b")', 'say "hi"', 'a "b"', 'key: "value", other: "x"', 'const o = {heading: "x", lines: "y"};',
+    'dict["k"] = "v"', 'print(f"{x}: {y}")', "it's \"x\"", '他说"好"，然后走了', '标题："a"，内容："b"',
+]  # fmt: skip
+FRAMES = [
+    '{"heading": "%s", "lines": ["x"]}',
+    '{"lines": ["x"], "heading": "%s"}',
+    '{"lines": ["x"], "heading": "%s", "low_mark": 2}',
+]
+
+
+@pytest.mark.parametrize("body", BODIES)
+def test_a_text_with_bare_quotes_is_kept_whole_or_refused(body: str) -> None:
+    for frame in FRAMES:
+        got = repair(frame.replace("%s", body), NOTE)
+        assert got.arguments is None or (got.arguments["heading"], got.arguments["lines"]) == (body, ["x"]), got
