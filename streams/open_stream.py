@@ -10,6 +10,7 @@ from schemas.wire import Event
 from streams.foreign import ForeignLine
 from streams.stage import Line
 
+TRACE_HEADER = "traceparent"
 NUMBER_HEADER = "n"
 """Header of internal records: number of the event in its stream at its stage, by which a reader drops repeats."""
 
@@ -34,6 +35,8 @@ class Publish:
     stream_id: str
     event: Event
     number: int
+    trace: bytes | None = None
+    """W3C `traceparent` of the stream's first record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +83,7 @@ class OpenStream:
         "stream_id",
         "texts",
         "touched",
+        "trace",
     )
 
     def __init__(self, stream_id: str, line: Line, record: Record) -> None:
@@ -94,6 +98,7 @@ class OpenStream:
         self.texts: list[str] = []
         """Deltas of this poll that are not fed yet."""
         self.touched = 0.0
+        self.trace = next((value for key, value in record.headers if key == TRACE_HEADER), None)
         self.is_suspect = False
         """Made a processor raise once: its records are fed one by one."""
         self.number = 0

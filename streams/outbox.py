@@ -5,15 +5,17 @@ for each event; where the topics have as many partitions as the input, it is the
 """
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
+from hashlib import blake2b
 from typing import Any
 from zlib import crc32
 
 from schemas.failure import Failure, FailureCode, Stage
 from schemas.output import Output
 from schemas.wire import Event, encode
-from streams.open_stream import NUMBER_HEADER, DeadLetter, Publish
+from streams.open_stream import NUMBER_HEADER, TRACE_HEADER, DeadLetter, Publish
 from streams.settings import ServerAwayError
 from streams.topics import Topology
 
@@ -22,6 +24,8 @@ RECORD_BYTES_MAX = 8_000_000
 KEPT_CHARS_MAX = 1_000_000
 """What is kept of a text in an output that is longer than a record may be."""
 MESSAGE_CHARS_MAX = 1_000
+_TRACE = re.compile(rb"00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
+"""https://www.w3.org/TR/trace-context/, version 00."""
 
 
 class Outbox:
@@ -49,6 +53,8 @@ class Outbox:
         if len(value) > RECORD_BYTES_MAX:
             value = encode(_cut_down(item.event))
         headers = [(NUMBER_HEADER, b"%d" % item.number)]
+        if item.trace is not None and _TRACE.fullmatch(item.trace):
+            headers.append((TRACE_HEADER, _next_hop(item.trace, f"{self._group}/{item.stream_id}")))
         key = item.stream_id.encode("utf-8", "replace")
         if isinstance(item.event, Failure) and item.topic in self._by_signature:
             # All failures of one kind meet in one partition, where the learner counts them.
@@ -105,6 +111,13 @@ class Outbox:
             "dlq.processor": self._group,
         }
         return [*record.headers, *((key, str(value).encode("utf-8", "replace")) for key, value in reasons.items())]
+
+
+def _next_hop(trace: bytes, hop: str) -> bytes:
+    """The same trace with this hop as the parent; its id is made from the data, so a replay writes the same."""
+    version, trace_id, _, flags = trace.split(b"-")
+    parent = blake2b(trace_id + hop.encode("utf-8", "replace"), digest_size=8).hexdigest().encode()
+    return b"-".join((version, trace_id, parent, flags))
 
 
 def _nothing(_topic: str, _partition: int, _offset: int) -> None:

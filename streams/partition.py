@@ -220,10 +220,10 @@ class Partition:
         for topic, event in found:
             number, stream.number = stream.number, stream.number + 1
             if type(event) is not Output:
-                target.append(Publish(topic, stream.stream_id, event, number))
+                target.append(Publish(topic, stream.stream_id, event, number, stream.trace))
             elif not self.sent or stream.stream_id.encode("utf-8", "replace") not in self.sent:
                 timed = _timed(event, stream.record.timestamp, self._now())
-                target.append(Publish(topic, stream.stream_id, timed, number))
+                target.append(Publish(topic, stream.stream_id, timed, number, stream.trace))
 
     def _end(self, stream: OpenStream) -> None:
         self.out += stream.held

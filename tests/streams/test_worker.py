@@ -5,8 +5,10 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import pytest
+from aiokafka import AIOKafkaProducer
 
 from schemas.token import Token
+from schemas.wire import encode
 from streams.settings import ConfigError, ServerAwayError, Settings
 from streams.topics import load_topology
 from streams.worker import Worker
@@ -117,6 +119,24 @@ def test_record_that_is_too_long_is_cut_down_and_says_so(running) -> None:
     assert output["failures"][0]["code"] == "stream_too_long"
     assert output["metadata"]["truncated"]
     assert len(output["response"]) == 1_000_000
+
+
+def test_trace_of_the_first_record_goes_on_with_this_hop_as_parent(running) -> None:
+    trace = b"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+
+    async def flow():
+        settings, topology = await prepared(running.settings, "trace.")
+        async with AIOKafkaProducer(bootstrap_servers=settings.kafka_bootstrap) as producer:
+            for token in stream("a", "x", "y"):
+                await producer.send("trace.llm.tokens", encode(token), key=b"a", headers=[("traceparent", trace)])
+        async with working(settings, topology, chain_of("trace.")):
+            return await consumed(settings, "llm.outputs", 1)
+
+    (record,) = asyncio.run(flow())
+    found = dict(record.headers)["traceparent"].split(b"-")
+    assert (found[0], found[1], found[3]) == tuple(trace.split(b"-")[place] for place in (0, 1, 3))
+    assert found[2] != trace.split(b"-")[2]
+    assert len(found[2]) == 16
 
 
 def test_topic_that_does_not_exist_is_named(running) -> None:
