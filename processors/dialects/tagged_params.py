@@ -18,6 +18,7 @@ DIALECT = "tagged_params"
 
 _CDATA = re.compile(r"\s{0,64}<!\[CDATA\[")
 _CDATA_BEGINNING = re.compile(r"\s{0,64}(?:<(?:!(?:\[(?:C(?:D(?:A(?:T(?:A(?:\[)?)?)?)?)?)?)?)?)?")
+_FRAME = re.compile(r"\A\r?\n|\r?\n\Z")
 _ENTITIES = {"&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&#39;": "'"}
 _ENTITY = re.compile("|".join(_ENTITIES))
 _TYPES = {bool: "boolean", int: "integer", float: "number", list: "array", dict: "object", type(None): "null"}
@@ -188,7 +189,7 @@ class ParamsReader:
         if cdata and value.rstrip().endswith("]]>"):
             value = value.rstrip()[cdata.end() : -3]
         elif self._markers.is_framed:
-            value = value.removeprefix("\n").removesuffix("\n")
+            value = _FRAME.sub("", value)
         key = _ENTITY.sub(lambda entity: _ENTITIES[entity[0]], item.key)
         if item.string is not None:
             return Param(key=key, value=value, type="string" if item.string == "true" else _type_of(value))

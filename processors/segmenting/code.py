@@ -29,7 +29,7 @@ def fence_opens(window: str, at: int, *, is_final: bool) -> int:
     length = run_length(window, at)
     if length > RUN_CHARS_MAX:
         return NOT_CODE
-    end = window.find("\n", at + length)
+    end = window.find("\n", at + length, at + length + INFO_CHARS_MAX + 1)
     if end < 0 and not is_final and len(window) - at - length <= INFO_CHARS_MAX:
         return WAIT
     if length < 3 or end < 0:
@@ -40,14 +40,14 @@ def fence_opens(window: str, at: int, *, is_final: bool) -> int:
 def fence_closes(window: str, at: int, fence: str, *, is_final: bool) -> tuple[int, int]:
     """The closing line of a fence → where reading may go on, and the end of that line (or WAIT)."""
     # Models close a fence and write a marker straight behind it.
-    pattern = re.compile(rf"\n[ \t>]{{0,32}}{fence[0]}{{{len(fence)},}}[ \t]{{0,32}}(?=(\n|[^\w\s`~{{.])|\Z)")
+    pattern = re.compile(rf"\n[ \t>]{{0,32}}{fence[0]}{{{len(fence)},}}[ \t\r]{{0,32}}(?=(\n|[^\w\s`~{{.])|\Z)")
     found = pattern.search(window, at)
     if found:
         if found[1] or is_final:
             return found.end(), found.end()
         return found.start(), WAIT
     line = window.rfind("\n", at)
-    if line >= 0 and not window[line:].strip(" \t\n>" + fence[0]) and not is_final:
+    if line >= 0 and not window[line:].strip(" \t\r\n>" + fence[0]) and not is_final:
         return line, WAIT
     return len(window), WAIT
 

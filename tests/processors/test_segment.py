@@ -100,6 +100,10 @@ RECOVERY = {
         'Write\n<tool_call>\n{"name": <name>, "arguments": <object>}\n</tool_call>\nfor each.',
         [(R, 'Write\n<tool_call>\n{"name": <name>, "arguments": <object>}\n</tool_call>\nfor each.')],
     ),
+    "a fence of lines that end in CR LF is closed": (
+        f"```\r\n<tool_call>\r\n```\r\nDone.\r\n<tool_call>{OSLO}</tool_call>",
+        [(R, "```\r\n<tool_call>\r\n```\r\nDone."), (C, "get_weather")],
+    ),
     "a citation is removed inside of its sentence": ("The <co>sky</co: 0> is blue.", [(R, "The sky is blue.")]),
 }
 
