@@ -89,7 +89,8 @@ class StreamRedactor:
         if LONG_HELD_CHARS < held <= HELD_CHARS_MAX and not text.rstrip(_WORD):
             self._buffer = buffer
             return ""
-        if self._is_plain and _plain(text) and not self._follows_cue(buffer[-_CUE_CHARS - len(text) :], len(text)):
+        follows_cue = self._follows_cue(buffer[-_CUE_CHARS - len(text) :], len(text))
+        if self._is_plain and not follows_cue and _plain(text):
             held_text = buffer[self._sent :]
             if "--" not in held_text and not _long_word(held_text):
                 return self._send_plain(buffer)

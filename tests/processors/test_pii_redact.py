@@ -73,6 +73,12 @@ def test_small_chunks_give_the_same_text(text: str, clean: str, size: int) -> No
     assert "".join(parts) + stream.close() == clean
 
 
+def test_a_cue_in_a_chunk_with_marks_is_remembered() -> None:
+    stream = StreamRedactor()
+    chunks = ["12.24", '",\n  "passw', 'ord": "OLaH', 'zSGPUKOg"\n}']
+    assert "".join(map(stream.feed, chunks)) + stream.close() == '12.24",\n  "password": "[SECRET_REDACTED]"\n}'
+
+
 def test_text_without_a_beginning_of_a_value_is_not_held() -> None:
     stream = StreamRedactor()
     assert stream.feed("这里有两种理解，我更倾向于第一种，先给结论。") == "这里有两种理解，我更倾向于第一种，先给结论。"
