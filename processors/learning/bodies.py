@@ -16,6 +16,8 @@ from processors.learning.values import literal_at, structure_end, types_of
 
 KEY_END_CHARS_MAX = 24
 FIRSTS_TRIED = 3
+CLOSE_QUORUM = 0.6
+"""Share of calls whose ends must agree: some are cut off, or a token of the turn follows them."""
 _WORD = re.compile(r"\A[A-Za-z0-9_.:-]+")
 _RUNS = re.compile(r"[A-Za-z0-9]*\d[A-Za-z0-9]*")
 
@@ -222,16 +224,16 @@ def _schema_typed(common: Shape, members: list[_Keyed], without: list[Tail]) -> 
     if len({tail.output for tail, _ in ends}) < 2:
         return
     separator = _only_markup(shared_suffix(separators)) if len({o for o, _ in separators}) >= 2 else ""
-    lasts = shared_suffix([(tail.output, text) for tail, text in ends if tail.is_last])
+    lasts = shared_suffix([(tail.output, text) for tail, text in ends if tail.is_last], CLOSE_QUORUM)
     inner = [(tail.output, text) for tail, text in ends if not tail.is_last]
     close, section_close = lasts, ""
     if inner:
-        call = shared_suffix(inner)
+        call = shared_suffix(inner, CLOSE_QUORUM)
         if call and call in lasts and not lasts.endswith(call):
             cut = lasts.index(call) + len(call)
             close, section_close = call, lasts[cut:].strip()
         else:
-            close = shared_suffix([(tail.output, text) for tail, text in ends])
+            close = shared_suffix([(tail.output, text) for tail, text in ends], CLOSE_QUORUM)
     close = _only_markup(close)
     empty = _empties(without, "")
     decode = ("entities",) if any("&quot;" in v or "&amp;" in v or "&lt;" in v for v in values) else ()
