@@ -17,8 +17,8 @@ from schemas.jsonvalue import JsonObject
 from streams.store import Reader
 from streams.training import FORMS, Run, Turn, unfit
 
-BATCH_STEPS = 10_000
-"""Steps of one batch of runs: about 6 MB as JSON."""
+BATCH_STEPS = 20_000
+"""Steps of one batch of runs: about 12 MB as JSON."""
 BATCH_RUNS = 2_000
 RUN_DAYS_MAX = 7
 """A run's later streams are found when they start at most this long after its first."""

@@ -35,7 +35,7 @@ from streams.store import Columns, columns_of, insert, open_client
 BATCH_ROWS_MAX = 20_000
 """Events of one insert; a write may be given more, it is cut. 10,000 make more parts to merge (a tenth slower), 40,000
 leave nothing to overlap."""
-BATCH_AGE_MS = 500
+BATCH_AGE_MS = 250
 """Longest that a worker should wait to fill a batch, so that an event can be seen within a second."""
 STEPS_MAX = (1 << 32) - 1
 """What the column for a stream's number of steps holds."""

@@ -64,6 +64,8 @@ def export(
     """Write stored trajectories: steps, or conversations for training; runs unfit for that go to a file beside."""
     if form not in exports.FORMATS:
         raise ConfigError(f"--format: {form!r} is none of {', '.join(exports.FORMATS)}")
+    if form == "parquet" and out == "-":
+        raise ConfigError("export: parquet is written to a folder; name one with -o")
     now = datetime.now(UTC)
     narrowed = {"outcome": outcome, "tenant": tenant, "agent": agent, "model": model, "tool": tool}
     choice = Choice(since=time_of(since, now), until=time_of(until, now), **narrowed)
@@ -163,8 +165,6 @@ def _erase_originals(settings: Settings, done: Forgotten) -> int:
 
 def _write(reader: Reader, choice: Choice, form: str, out: str, tally: Tally) -> None:
     if form == "parquet":
-        if out == "-":
-            raise ConfigError("export: parquet is written to a folder; name one with -o")
         exports.parquet(reader, choice, Path(out), tally)
         return
     with ExitStack() as stack:

@@ -21,8 +21,10 @@ from schemas.reasoning import Label, Node
 from schemas.token import Meta
 from schemas.toolcall import CallStatus, ToolCall, ToolResult
 from schemas.trajectory import Step
+from streams.cli.app import app
 from streams.export import Choice, Tally, jsonl, parquet, training
 from streams.forget import forget
+from streams.settings import ConfigError, ServerAwayError
 from streams.store import Reader, open_client
 from streams.tail import Wanted, line_of
 from streams.trajectories_to_clickhouse import Sink
@@ -224,12 +226,23 @@ def test_the_commands_work_on_the_data_directory(tmp_path: Path) -> None:
     assert len(fit) + len(beside) == 20
     steps = run(tmp_path, "export", "--since", "1h").stdout.splitlines()
     assert len(steps) > 60
-    assert run(tmp_path, "export", "--format", "csv").returncode == 2
-    assert run(tmp_path, "export", "--since", "yesterday").returncode == 2
     first = orjson.loads(steps[0])
     assert b"forgot" in run(tmp_path, "forget", "--run", first["run_id"]).stdout
-    assert run(tmp_path, "forget", "--run", first["run_id"]).returncode == 1
-    assert run(tmp_path, "forget").returncode == 2
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("export", "--format", "csv"), ("export", "--since", "yesterday"), ("export", "--format", "parquet"), ("forget",),
+     ("forget", "--run", "a", "--stream", "b"), ("tail", "--since", "soon")],
+)  # fmt: skip
+def test_wrong_usage_names_the_option(
+    arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "none").mkdir()
+    monkeypatch.setenv("HERMES_DATA_DIR", str(tmp_path / "none"))
+    with pytest.raises((ConfigError, ServerAwayError)) as raised:
+        app(list(arguments), standalone_mode=False)
+    assert str(raised.value)
 
 
 def test_a_step_is_one_line_whatever_is_in_it() -> None:
