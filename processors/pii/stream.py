@@ -45,6 +45,7 @@ _GROUP = _UPPER + _DIGITS + "+().-/x（）"
 _GROUP_ENDS = frozenset(_UPPER + _DIGITS + ")）x")
 _GROUP_BEGINS = frozenset(_UPPER + _DIGITS + "(+（")
 _DIGIT_SET = frozenset(_DIGITS)
+_KEY = _LOWER + _UPPER + _DIGITS + "+/=-_."
 _KEY_BLOCK = _LOWER + _UPPER + _DIGITS + "+/=-_. \n\r\t\\"
 _PROVINCES = frozenset(PROVINCES)
 _CJK = "\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af"
@@ -77,7 +78,8 @@ class StreamRedactor:
         """Whether the held text has only letters, spaces and stops."""
         self._cue_chars = 0
         """For how many more characters a cue that was seen may begin a value."""
-        self._dropping = False
+        self._dropping = ""
+        """Characters of the rest of a value that was too long; while there are some, they are dropped."""
 
     def feed(self, text: str) -> str:
         """Take a chunk, give what can be sent."""
@@ -175,13 +177,14 @@ class StreamRedactor:
         last = spans[-1] if spans else None
         if last is not None and last.end > cut and last.start <= cut:
             spans[-1] = PiiSpan(last.start, len(buffer), last.type, last.rule)
-            self._dropping = True
+            self._dropping = _KEY_BLOCK if last.type == "private_key" else _KEY
             return len(buffer)
         return max(cut, len(buffer) - LONG_RUN_CHARS)
 
     def _after_value(self, text: str) -> str:
-        rest = text.lstrip(_KEY_BLOCK)
-        self._dropping = not rest
+        rest = text.lstrip(self._dropping)
+        if rest:
+            self._dropping = ""
         return rest
 
 

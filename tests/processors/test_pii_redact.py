@@ -103,6 +103,14 @@ def test_a_key_longer_than_the_limit_never_leaves() -> None:
     assert "[PRIVATE_KEY_REDACTED]" in out
 
 
+def test_after_a_long_token_the_text_goes_on() -> None:
+    stream = StreamRedactor()
+    out = stream.feed("token: eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI4OTRkIn0.") + "".join(
+        stream.feed("eyJzdWIiOiI4OTRkIn0") for _ in range(600)
+    )
+    assert out + stream.feed("x and more text.\n") + stream.close() == "token: [JWT_REDACTED] and more text.\n"
+
+
 def test_json_values_stay_json_and_keys_are_cues() -> None:
     value = {"password": "Tr0ub4dor&3x", "n": [13800138001, {"to": "a@example.com"}], "ok": True, "x": 1.5}
     cleaned, findings = redact_json(value)

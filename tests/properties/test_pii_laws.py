@@ -84,7 +84,7 @@ def test_json_text_stays_json_text(text: str) -> None:
     assert orjson.loads(orjson.loads(redact(nested).text)["arguments"]).keys() >= {"text", "tel"}
 
 
-MEGABYTE = 1_000_000
+CHARS = 300_000
 HOSTILE = {
     "one letter": "a", "digits": "1", "spaced digits": "1 ", "dots": ".", "ats": "@a", "labels": "a.", "hex": "ab:", "secret": "secret_",
     "quote": "x=", "openers": "-----BEGIN PRIVATE KEY-----\n", "urls": "://a:a", "colons": ":", "quads": "1.", "keys": "key=", "plus": "+1",
@@ -95,10 +95,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("piece", HOSTILE.values(), ids=HOSTILE.keys())
 def test_hostile_text_takes_linear_time(piece: str) -> None:
-    text = (piece * (MEGABYTE // len(piece) + 1))[:MEGABYTE]
-    took = []
-    for _ in range(2):
-        began = time.process_time()
-        find_pii(text)
-        took.append(time.process_time() - began)
-    assert min(took) < 1.5
+    text = (piece * (CHARS // len(piece) + 1))[:CHARS]
+    began = time.process_time()
+    find_pii(text)
+    assert time.process_time() - began < 1.0
