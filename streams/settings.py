@@ -97,6 +97,18 @@ def load(environment: Mapping[str, str] | None = None) -> Settings:
     return settings
 
 
+def sources(environment: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Where each field's value comes from: `environment`, the file's path, or `default`."""
+    environment = os.environ if environment is None else environment
+    kinds = {field.name: type(field.default) for field in fields(Settings)}
+    path = environment.get("HERMES_CONFIG")
+    in_file = _from_file(Path(path), kinds).keys() if path else frozenset()
+    return {
+        name: "environment" if variable(name) in environment else path if path and name in in_file else "default"
+        for name in kinds
+    }
+
+
 def environment_of(settings: Settings) -> dict[str, str]:
     """The variables that give a child process the same settings."""
     return {variable(field.name): str(getattr(settings, field.name)) for field in fields(settings)}

@@ -70,7 +70,6 @@ app = typer.Typer(
     name="hermes-streams",
     help="Raw LLM token streams in; structured, checked, clean outputs and trajectories out.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     result_callback=_exit_with,
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from streams.cli.show import show
-from streams.settings import load, shown, variable
+from streams.settings import load, shown, sources, variable
 
 group = typer.Typer(help="The settings in force.", no_args_is_help=True)
 
@@ -14,9 +14,13 @@ group = typer.Typer(help="The settings in force.", no_args_is_help=True)
 def show_config(
     as_json: Annotated[bool, typer.Option("--json", help="JSON lines instead of a table.")] = False,
 ) -> None:
-    """Each setting, its value (passwords hidden) and the environment variable that sets it."""
-    rows = [{"setting": name, "value": value, "variable": variable(name)} for name, value in shown(load()).items()]
-    show(rows, ("setting", "value", "variable"), as_json=as_json)
+    """Each setting, its value (passwords hidden), where that came from and the variable that sets it."""
+    found = sources()
+    rows = [
+        {"setting": name, "value": value, "source": found[name], "variable": variable(name)}
+        for name, value in shown(load()).items()
+    ]
+    show(rows, ("setting", "value", "source", "variable"), as_json=as_json)
 
 
 def register(app: typer.Typer) -> None:

@@ -1,6 +1,9 @@
 """The program's frame: exit codes and help."""
 
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -36,3 +39,11 @@ def test_settings_are_shown_without_passwords(monkeypatch, capsys) -> None:
     assert rows["redis_url"] == {
         "setting": "redis_url", "value": "redis://me:***@localhost:1/0", "variable": "REDIS_URL",
     }  # fmt: skip
+
+
+def test_shell_completion_knows_the_commands() -> None:
+    words = {"_HERMES_STREAMS_COMPLETE": "complete_bash", "COMP_WORDS": "hermes-streams par", "COMP_CWORD": "1"}
+    found = subprocess.run(
+        [sys.executable, "-m", "streams"], env={**os.environ, **words}, capture_output=True, text=True, check=False
+    )
+    assert found.stdout.split() == ["parse"]

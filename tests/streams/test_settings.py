@@ -2,7 +2,7 @@
 
 import pytest
 
-from streams.settings import ConfigError, Settings, environment_of, load
+from streams.settings import ConfigError, Settings, environment_of, load, sources
 
 
 def test_environment_wins_over_file(tmp_path) -> None:
@@ -26,3 +26,10 @@ def test_wrong_file_is_named(tmp_path, text, why) -> None:
     path.write_text(text)
     with pytest.raises(ConfigError, match=why):
         load({"HERMES_CONFIG": str(path)})
+
+
+def test_each_value_says_where_it_came_from(tmp_path) -> None:
+    path = tmp_path / "hermes.toml"
+    path.write_text('topic_prefix = "a."\nredis_url = "redis://r"\n')
+    found = sources({"HERMES_CONFIG": str(path), "HERMES_TOPIC_PREFIX": "b."})
+    assert (found["topic_prefix"], found["redis_url"], found["data_dir"]) == ("environment", str(path), "default")
