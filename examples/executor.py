@@ -3,8 +3,8 @@
     KAFKA_BOOTSTRAP=127.0.0.1:… python executor.py
 
 Only executable calls are run: checked against the tool's schema, said once, not taken back. Kafka gives an output again
-if this program dies before its loop came back for the next, so each call is remembered by `(stream_id, call id)`; a tool
-that must not run twice should use that pair as its idempotency key.
+if this program dies before its loop came back for the next, so each call is remembered by `(stream_id, call id)`; a
+tool that must not run twice should use that pair as its idempotency key.
 """
 
 import asyncio
