@@ -4,7 +4,8 @@
     KAFKA_BOOTSTRAP=127.0.0.1:… python tee_openai.py    # a scripted server answers, so no model is needed
 
 With the official client the only change is one call:
-`for chunk in producer.tee(client.chat.completions.create(**request), request)`. Set OPENAI_BASE_URL and OPENAI_API_KEY to ask a real server.
+`for chunk in producer.tee(client.chat.completions.create(**request), request)`.
+Set OPENAI_BASE_URL and OPENAI_API_KEY to ask a real server.
 """
 
 import asyncio
