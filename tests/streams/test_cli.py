@@ -37,7 +37,8 @@ def test_settings_are_shown_without_passwords(monkeypatch, capsys) -> None:
     assert code_of("config", "show", "--json") == 0
     rows = {row["setting"]: row for row in map(json.loads, capsys.readouterr().out.splitlines())}
     assert rows["redis_url"] == {
-        "setting": "redis_url", "value": "redis://me:***@localhost:1/0", "variable": "REDIS_URL",
+        "setting": "redis_url", "value": "redis://me:***@localhost:1/0", "source": "environment",
+        "variable": "REDIS_URL",
     }  # fmt: skip
 
 
