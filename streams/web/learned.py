@@ -12,6 +12,7 @@ from processors.snapshot import Snapshot, key_of
 from schemas.jsonvalue import Json, JsonObject
 from schemas.pattern import Evidence, Pattern, PatternKind, PatternState
 from streams.panel import parameters
+from streams.pattern_registry import AWAY
 from streams.registry_changes import StaleChangeError, edit, following
 from streams.store import QueryError, Reader
 from streams.web.filters import Filter, filter_of
@@ -102,7 +103,10 @@ async def pattern_page(request: web.Request) -> web.Response:
 async def dry_run(request: web.Request) -> web.Response:
     """What an entry would make of its samples; nothing is changed."""
     name = request.match_info["pattern"]
-    snapshot = await request.app[REGISTRY].snapshot() if REGISTRY in request.app else Snapshot()
+    try:
+        snapshot = await request.app[REGISTRY].snapshot() if REGISTRY in request.app else Snapshot()
+    except AWAY:
+        raise QueryError("The registry does not answer.") from None
     entry = next((entry for entry in snapshot.entries.values() if entry.id == name), None)
     if entry is None:
         rows = await _records(request, f"SELECT * FROM ({_NEWEST}) WHERE pattern_id = {{id:String}}", {"id": name})
@@ -133,6 +137,8 @@ async def decide(request: web.Request) -> web.Response:
         changed = await edit(request.app[REGISTRY], wish)
     except StaleChangeError:
         raise QueryError("Somebody else is changing this entry; look at it again.") from None
+    except AWAY:
+        raise QueryError("The registry does not answer; nothing was changed.") from None
     if not changed:
         raise web.HTTPNotFound(reason="The registry has no such entry, or it is in this state already.")
     keys = ", ".join(sorted(key_of(entry) for entry in changed))

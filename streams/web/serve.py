@@ -27,8 +27,8 @@ async def serving(settings: Settings) -> AsyncIterator[Web]:
 
 async def _registry(stack: AsyncExitStack, settings: Settings) -> Registry | None:
     try:
-        registry = await stack.enter_async_context(opened(settings.redis_url, settings.topic_prefix))
-        await registry.snapshot()
+        async with opened(settings.redis_url, settings.topic_prefix) as registry:
+            await registry.snapshot()
     except ServerAwayError:  # the page shows all the same; decisions about patterns need the registry
         return None
-    return registry
+    return await stack.enter_async_context(opened(settings.redis_url, settings.topic_prefix))

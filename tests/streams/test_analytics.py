@@ -1,5 +1,6 @@
 """The column dictionary and the commands over the store."""
 
+import asyncio
 import importlib.util
 import os
 import subprocess
@@ -11,8 +12,10 @@ import orjson
 import pytest
 
 from streams.migrations import MigrationError, migrate, migrations
+from streams.settings import Settings
 from streams.store import open_client
 from streams.trajectories_to_clickhouse import Sink
+from streams.web.serve import serving
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -79,3 +82,25 @@ def test_sql_and_migrate_work_on_the_data_directory(tmp_path: Path) -> None:
 def test_an_absent_server_is_exit_code_3(tmp_path: Path) -> None:
     answer = run(tmp_path, "sql", "SELECT 1")
     assert (answer.returncode, b"ClickHouse at http://127.0.0.1:8123" in answer.stderr) == (3, True)
+
+
+def test_commands_ask_the_page_of_the_process_that_owns_the_store(tmp_path: Path) -> None:
+    (tmp_path / "clickhouse").mkdir()
+    settings = Settings(
+        data_dir=str(tmp_path),
+        clickhouse_dsn=f"chdb://{tmp_path / 'clickhouse'}",
+        redis_url="redis://127.0.0.1:1/0",
+        web_port=0,
+    )
+
+    async def check() -> None:
+        async with serving(settings) as page:
+            note = orjson.loads((tmp_path / "web.json").read_bytes())
+            assert (note["url"], (tmp_path / "web.json").stat().st_mode & 0o077) == (page.url, 0)
+            answer = await asyncio.to_thread(run, tmp_path, "sql", "SELECT 6 * 7 AS x", "--json")
+            assert answer.stdout == b'{"x":42}\n'
+            forgotten = await asyncio.to_thread(run, tmp_path, "forget", "--stream", "never-seen", "--dry-run")
+            assert (forgotten.returncode, b"no rows" in forgotten.stdout) == (1, True)
+
+    asyncio.run(check())
+    assert not (tmp_path / "web.json").exists()
