@@ -49,8 +49,9 @@ bench: $(READY)  ## every benchmark, each prints one table
 fuzz: $(READY)  ## the laws with 50 times as many examples
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest tests/properties
 
-docs: $(READY)  ## make the generated pages and pictures anew
+docs: $(READY)  ## make the generated pages and pictures anew, and the site in site/
 	@set -e; for file in docs/*.py; do $(BIN)/python $$file; done
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
 format: $(READY)  ## formatting and what lint can mend
 	$(BIN)/ruff format .
