@@ -29,14 +29,19 @@ class _Chain:
     def __init__(self, processors: tuple[Processor, ...]) -> None:
         self._processors = processors
 
-    def feed(self, event: Event) -> Iterator[Event]:
-        return self._through(0, (event,))
+    def feed(self, event: Event) -> Iterable[Event]:
+        events = self._processors[0].feed(event)
+        if not events:  # most tokens give nothing yet; an iterator is never falsy
+            return ()
+        return self._through(1, events)
 
     def close(self) -> Iterator[Event]:
         for place, processor in enumerate(self._processors):
             yield from self._through(place + 1, processor.close())
 
-    def _through(self, place: int, events: Iterable[Event]) -> Iterator[Event]:
+    def _through(self, place: int, events: Iterable[Event]) -> Iterable[Event]:
         for processor in self._processors[place:]:
             events = [out for event in events for out in processor.feed(event)]
-        return iter(events)
+            if not events:
+                break
+        return events
