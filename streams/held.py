@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 
 from aiokafka import TopicPartition
-from aiokafka.errors import KafkaError
+from aiokafka.errors import KafkaConnectionError, KafkaError
 
 from streams.delivery import Delivery
 from streams.kafka_clients import Clients
@@ -136,6 +136,8 @@ class Held:
                 self._take_over(place, points.get(place), sent)
         except (KafkaError, ConfigError) as error:
             self._fault = error
+        except (TimeoutError, OSError) as error:
+            self._fault = KafkaConnectionError(str(error))
         self._parked = {}
 
     def _goes_on(self, place: TopicPartition, point: tuple[int, str] | None) -> bool:
