@@ -94,7 +94,8 @@ class ToolResult:
     schema: Literal["tool-result/1"] = "tool-result/1"
     stream_id: str
     call_id: str
-    status: Literal["ok", "param_error", "business_failure", "system_error"]
+    status: Literal["ok", "param_error", "business_failure", "system_error", "not_run"]
+    """`not_run`: nothing was executed, and that is nobody's mistake; `error` says why."""
     content: Json = None
     duration_ms: float | None = None
     cost_usd: float | None = None

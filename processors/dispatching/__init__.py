@@ -1,0 +1,1 @@
+"""What `processors.dispatch` is made of: policy, identity, order, bounds, classes of errors."""
