@@ -97,7 +97,7 @@ class SegmentStage:
         self._opened = Opened(
             stream_id=token.stream_id, meta=meta, registry_version=self._knowledge.version, ts=token.ts
         )
-        self._segmenter = Segmenter(self._knowledge.catalog, self._opened, self._limits)
+        self._segmenter = Segmenter(self._knowledge.catalog_for(token.stream_id), self._opened, self._limits)
         events.append(self._opened)
 
     def _end(self, token: Token, *, truncated: bool) -> list[Event]:

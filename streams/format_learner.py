@@ -1,44 +1,166 @@
 """Samples on the failures topic → formats in the registry; everything else is counted by signature as before.
 
-The samples that the learner holds live in this process: after a restart they are collected anew. What was let in is
-in the registry, and stays.
+A proven format that is still in trial is run beside: each further sample is read with it, and the figures move it on
+or take it back (`processors.learning.lifecycle`). A failure that names a canary's format counts against it. The samples
+that the learner holds live in this process: after a restart they are collected anew, and trials begin to count again.
 """
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 
 from processors.knowledge import Knowledge
-from processors.learn import Attempt, Learner
+from processors.learn import Attempt, Learner, is_parsed
+from processors.learning.lifecycle import (
+    IN_TRIAL,
+    Approval,
+    Trial,
+    control_share,
+    displaced,
+    entered,
+    judged,
+)
 from processors.learning.rehearse import Rehearsal
-from processors.learning.sample import sample
-from schemas.failure import Failure
-from schemas.pattern import Pattern, PatternState
+from processors.learning.sample import Sample, sample
+from processors.snapshot import Snapshot, key_of
+from schemas.failure import Failure, FailureCode
+from schemas.output import Output
+from schemas.pattern import Pattern, PatternKind, PatternState
 from streams.failures_to_patterns import Decide, Signatures
 from streams.registry_changes import following
+
+MISREAD = frozenset({FailureCode.UNPARSEABLE_CALL, FailureCode.REFUSED_CALL, FailureCode.UNKNOWN_TOOL})
+TRIALS_MAX = 20
+"""Formats in trial that samples are read with; each costs one run for each sample."""
+DECISIONS = frozenset({"moved", "decided"})
+"""Steps of the evidence that stay when an entry is learned anew."""
+DECIDED = frozenset({PatternState.RETIRED, PatternState.REJECTED})
+
+
+@dataclass(frozen=True, slots=True)
+class _Tried:
+    """An entry in trial with what was seen of it."""
+
+    pattern: Pattern
+    trial: Trial = field(default_factory=Trial)
 
 
 class FormatLearner:
     """Learns formats from samples; other failures go to `Signatures`."""
 
-    def __init__(self, known: Callable[[], Knowledge], *, is_auto: bool) -> None:
-        """is_auto: a proven pattern is active at once; else it waits as a candidate for a person."""
+    def __init__(self, known: Callable[[], Knowledge], entries: Callable[[], Snapshot], approval: Approval) -> None:
+        """known, entries: what is in force now, compiled and as records."""
         self._known = known
-        self._is_auto = is_auto
+        self._entries = entries
+        self._approval = approval
         self._rehearsal = Rehearsal(known())
         self._learner = Learner(self._rehearsal.run)
         self._signatures = Signatures()
+        self._tried: dict[str, _Tried] = {}
+        self._moved: dict[str, int] = {}
+        """Version of an entry when this process wanted it moved: until a later one is seen, it is not tried again."""
+        self._control = [0, 0]
 
     def observe(self, failure: Failure, count: int) -> Decide | None:
         """Take one failure; give the change of the registry that is wanted now."""
-        given = (failure.context or {}).get("sample")
+        self._follow(self._entries())
+        context = failure.context or {}
+        given = context.get("sample")
         if not isinstance(given, dict):
+            if failure.code in MISREAD and (moves := self._against(str(context.get("format")))):
+                return lambda snapshot: _changes(snapshot, (), moves)
             return self._signatures.observe(failure, count)
         self._rehearsal.use(self._known())
-        item = sample({"id": failure.stream_id, **given})
-        attempts = self._learner.take(item, self._rehearsal.run(item, None))
-        patterns = [self._pattern(attempt) for attempt in attempts]
-        return (lambda snapshot: tuple(following(snapshot, pattern) for pattern in patterns)) if patterns else None
+        output, moves = self._read(sample({"id": failure.stream_id, **given}))
+        attempts = self._learner.take(sample({"id": failure.stream_id, **given}), output)
+        wanted = [self._entered(attempt) for attempt in attempts]
+        return (lambda snapshot: _changes(snapshot, wanted, moves)) if wanted or moves else None
 
-    def _pattern(self, attempt: Attempt) -> Pattern:
-        waits = attempt.accepted and not self._is_auto
-        return replace(attempt.pattern, state=PatternState.CANDIDATE) if waits else attempt.pattern
+    def _entered(self, attempt: Attempt) -> Pattern:
+        pattern = attempt.pattern
+        if not attempt.accepted:
+            return pattern
+        pattern = entered(pattern, self._approval, pattern.counters.get("support", 0))
+        if pattern.state in IN_TRIAL and pattern.id not in self._tried and len(self._tried) < TRIALS_MAX:
+            self._tried[pattern.id] = _Tried(replace(pattern, version=0))
+        return pattern
+
+    def _read(self, item: Sample) -> tuple[Output, list[Pattern]]:
+        """The sample's output with what is known, else with a format in trial; and the entries that this moves."""
+        output = self._rehearsal.run(item, None)
+        if is_parsed(output):
+            self._control[_is_misread(output)] += 1
+            return output, []
+        moves = []
+        for entry_id, tried in list(self._tried.items()):
+            found = self._rehearsal.run(item, tried.pattern.definition)
+            if found.format.id != entry_id or not (is_parsed(found) or _is_misread(found)):
+                continue
+            moves += self._count(tried, is_valid=not _is_misread(found))
+            if is_parsed(found) and not is_parsed(output):
+                output = found
+        return output, moves
+
+    def _against(self, entry_id: str) -> list[Pattern]:
+        """A stream that was served with a canary and did not read."""
+        tried = self._tried.get(entry_id)
+        return self._count(tried, is_valid=False) if tried else []
+
+    def _count(self, tried: _Tried, *, is_valid: bool) -> list[Pattern]:
+        control = control_share(*self._control)
+        trial = tried.trial.after(is_valid=is_valid, control=control)
+        entry_id = tried.pattern.id
+        self._tried[entry_id] = replace(tried, trial=trial)
+        moved = judged(tried.pattern, trial, self._approval)
+        if moved is None:
+            return []
+        self._moved[entry_id] = tried.pattern.version
+        del self._tried[entry_id]
+        return [moved]
+
+    def _follow(self, snapshot: Snapshot) -> None:
+        """Entries in trial as the registry has them, whoever put them there or took them out."""
+        for entry in snapshot.of(PatternKind.FORMAT, *PatternState):
+            known = self._tried.get(entry.id)
+            if entry.version <= (known.pattern.version if known else self._moved.get(entry.id, 0)):
+                continue
+            if entry.state not in IN_TRIAL:
+                self._tried.pop(entry.id, None)
+            elif known is not None and known.pattern.state is entry.state:
+                self._tried[entry.id] = replace(known, pattern=entry)
+            elif len(self._tried) < TRIALS_MAX:
+                self._tried[entry.id] = _Tried(entry)
+
+
+def _is_misread(output: Output) -> bool:
+    return any(failure.code in MISREAD for failure in output.failures)
+
+
+def _changes(snapshot: Snapshot, wanted: Sequence[Pattern], moves: Sequence[Pattern]) -> tuple[Pattern, ...]:
+    """New entries and moves → the change that the registry, as it is now, allows."""
+    changes: dict[str, Pattern] = {}
+    for pattern in wanted:
+        known = snapshot.entries.get(key_of(pattern))
+        if known is None or not _is_settled(known, pattern):
+            # Learned anew from more outputs, an entry stays in the state it has reached.
+            state = pattern.state if known is None or known.state is PatternState.CANDIDATE else known.state
+            steps = [step for step in known.evidence if step.step in DECISIONS] if known else []
+            fresh = replace(pattern, state=state, evidence=(*pattern.evidence, *steps))
+            changes[key_of(pattern)] = following(snapshot, fresh)
+    for pattern in moves:
+        known = changes.get(key_of(pattern)) or snapshot.entries.get(key_of(pattern))
+        if known is None or known.state not in IN_TRIAL or known.pinned:
+            continue
+        retired = displaced(snapshot.entries.values(), known) if pattern.state is PatternState.ACTIVE else ()
+        if retired is None:
+            continue
+        step = pattern.evidence[-1]
+        fresh = replace(known, state=pattern.state, evidence=(*known.evidence, step))
+        for entry in (fresh, *retired):
+            changes[key_of(entry)] = following(snapshot, entry)
+    return tuple(changes.values())
+
+
+def _is_settled(known: Pattern, pattern: Pattern) -> bool:
+    """Whether what was decided or proven stands against a new proposal of the same entry."""
+    is_weaker = pattern.state is PatternState.CANDIDATE and known.state is not PatternState.CANDIDATE
+    return known.pinned or known.state in DECIDED or is_weaker

@@ -9,6 +9,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from functools import partial
 
+from processors.learning.lifecycle import Approval
 from streams.audit import load_masters
 from streams.failures_to_patterns import LearnWorker
 from streams.format_learner import FormatLearner
@@ -75,9 +76,18 @@ def prepare(settings: Settings, names: Sequence[str], *, publish_between: bool =
     if "sink" in names:
         running.sink = SinkWorker(settings, topology, partial(Sink, settings.clickhouse_dsn))
     if "learn" in names:
-        learner = FormatLearner(lambda: compiled.of(snapshots.current()), is_auto=settings.learn_approval == "auto")
+        approval = _approval(settings)
+        learner = FormatLearner(lambda: compiled.of(snapshots.current()), snapshots.current, approval)
         running.learner = LearnWorker(settings, topology, learner)
     return running
+
+
+def _approval(settings: Settings) -> Approval:
+    try:
+        return Approval(settings.learn_approval)
+    except ValueError:
+        known = ", ".join(Approval)
+        raise ConfigError(f"learn_approval: {settings.learn_approval!r} is none of {known}") from None
 
 
 async def run(settings: Settings, running: Running, stop: asyncio.Event) -> None:
