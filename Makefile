@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/ready
 SECONDS_MAX := 900
 
-.PHONY: setup check format test test-servers bench fuzz up down demo docs lock clean
+.PHONY: setup check format test test-servers bench fuzz up down demo docs dist lock clean
 
 setup: $(READY)  ## make .venv and install what the lock file names (1 to 3 minutes, once)
 
@@ -52,6 +52,12 @@ fuzz: $(READY)  ## the laws with 50 times as many examples
 docs: $(READY)  ## make the generated pages and pictures anew, and the site in site/
 	@set -e; for file in docs/*.py; do $(BIN)/python $$file; done
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+
+dist: $(READY)  ## wheel, source archive and bill of materials in dist/
+	@rm -rf build dist && mkdir -p dist
+	@$(BIN)/python -c "import setuptools.build_meta as b; b.build_sdist('dist')" >/dev/null
+	@$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
+	@$(BIN)/python deploy/sbom.py embedded >dist/sbom.json
 
 format: $(READY)  ## formatting and what lint can mend
 	$(BIN)/ruff format .

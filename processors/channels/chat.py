@@ -35,10 +35,11 @@ def _choice(
     delta = fields_of(choice.get("delta") if whole is None else whole)
     text, reasoning = channels_of(delta)
     finish_reason = word_of(choice.get("finish_reason"))
+    has_calls = delta.get("tool_calls") or delta.get("function_call")
     return Part(
         text=text or text_of(choice.get("text")),
         reasoning=reasoning,
-        calls=_calls(delta, is_whole=whole is not None),
+        calls=_calls(delta, is_whole=whole is not None) if has_calls else (),
         finish_reason=finish_reason,
         usage=usage,
         model=names[0],

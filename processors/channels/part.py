@@ -23,9 +23,9 @@ class CallPiece:
     """The arguments are all of them: they take the place of what came before."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Part:
-    """What one object adds to one answer."""
+    """What one object adds to one answer; not frozen, because one is made for every chunk and that costs a third."""
 
     text: str = ""
     reasoning: str = ""

@@ -178,9 +178,9 @@ class _Joined:
 
     def _describe(self, part: Part) -> None:
         line = self.line
-        if line.is_begun or not (part.model or part.response_id):
-            return
         known = line.meta
+        if line.is_begun or (known.model and "response_id" in known.attrs) or not (part.model or part.response_id):
+            return
         attrs = {"response_id": part.response_id, **known.attrs} if part.response_id else known.attrs
         line.meta = replace(known, model=known.model or part.model, attrs=attrs)
 
