@@ -209,6 +209,6 @@ export interface ToolResult {
   duration_ms?: number | null;
   error?: string | null;
   schema: "tool-result/1";
-  status: "ok" | "param_error" | "business_failure" | "system_error";
+  status: "ok" | "param_error" | "business_failure" | "system_error" | "not_run";
   stream_id: string;
 }
