@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import time
+from dataclasses import replace
 from types import SimpleNamespace
 
 import orjson
@@ -292,3 +293,40 @@ def test_kafka_away_never_breaks_a_stream() -> None:
 def test_an_unknown_field_is_a_mistake_of_the_program() -> None:
     with pytest.raises(TypeError, match="tenannt"):
         TokenProducer(Settings()).tee([], tenannt="x")
+
+
+@pytest.mark.engines
+def test_what_came_while_kafka_was_away_is_delivered_in_order_when_it_is_back(running) -> None:
+    async def main() -> None:
+        settings, _ = await prepared(running.settings, "late.")
+        host, port = settings.kafka_bootstrap.split(",")[0].rsplit(":", 1)
+
+        async def forward(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            there, back = await asyncio.open_connection(host, int(port))
+
+            async def copy(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
+                while data := await source.read(65_536):
+                    target.write(data)
+                target.close()
+
+            await asyncio.gather(copy(reader, back), copy(there, writer), return_exceptions=True)
+
+        free = await asyncio.start_server(forward, "127.0.0.1", 0)
+        address = free.sockets[0].getsockname()[1]
+        free.close()
+        await free.wait_closed()
+        away = replace(settings, kafka_bootstrap=f"127.0.0.1:{address}")
+        async with TokenProducer(away) as producer:
+            assert list(producer.tee(iter("abc"), stream_id="s")) == list("abc")
+            await asyncio.sleep(0.3)
+            assert list(producer.tee(iter("def"), stream_id="t")) == list("def")
+            async with await asyncio.start_server(forward, "127.0.0.1", address):
+                await asyncio.wait_for(producer.flush(), 30)
+        records = await consumed(settings, "llm.tokens", 2)
+        texts: dict[str, str] = {}
+        for record in records:
+            token = orjson.loads(record.value)
+            texts[token["stream_id"]] = texts.get(token["stream_id"], "") + token["text"]
+        assert texts == {"s": "abc", "t": "def"}
+
+    asyncio.run(main())
