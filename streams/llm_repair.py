@@ -19,6 +19,7 @@ from typing import Self
 import aiohttp
 import orjson
 
+from processors.pii.redact import redact
 from processors.repair import ToolSchema
 from processors.tools.llm_answer import can_ask, mended, question, unmended
 from schemas.jsonvalue import Json, JsonObject
@@ -46,6 +47,8 @@ class LlmOptions:
     usd_per_million_out: float = 0.0
     failures_max: int = 5
     rest_s: float = 30.0
+    send: str = "clean"
+    """`clean`: personal data goes out as placeholders; a call that needs such a value stays unmended. `raw`: as is."""
 
 
 def read_options(path: Path) -> LlmOptions:
@@ -64,6 +67,8 @@ def read_options(path: Path) -> LlmOptions:
         raise ConfigError(f"{path}: {min(missing)} is missing")
     if not table["url"].startswith(("http://", "https://")):
         raise ConfigError(f"{path}: url: not an http address")
+    if table.get("send", "clean") not in {"clean", "raw"}:
+        raise ConfigError(f"{path}: send: `clean` or `raw`")
     return LlmOptions(**table)
 
 
@@ -153,7 +158,9 @@ class LlmClient:
             await self._session.close()
 
     async def ask(self, messages: list[JsonObject]) -> str:
-        """The endpoint's answer; raises LlmError."""
+        """The endpoint's answer; raises LlmError. Personal data is taken out of the messages unless `send` is `raw`."""
+        if self.options.send == "clean":
+            messages = [{**message, "content": redact(message["content"]).text} for message in messages]
         # No text has more tokens than bytes, so this is what the question can cost at most.
         most = self._usd(sum(len(message["content"].encode()) for message in messages))
         async with self._slots:

@@ -18,7 +18,7 @@ from streams.topics import load_topology
 def mend(
     options: Annotated[Path, typer.Option("--options", help="TOML file with the endpoint: url, model, limits.")],
 ) -> None:
-    """Ask a language model about calls that could not be read; what it asks about leaves the machine, uncleaned."""
+    """Ask a language model about calls that could not be read; what is asked leaves the machine, clean by default."""
     asyncio.run(_run(load(), read_options(options)))
 
 

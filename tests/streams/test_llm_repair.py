@@ -219,3 +219,14 @@ def test_options_come_from_a_file(tmp_path) -> None:
     path = tmp_path / "llm.toml"
     path.write_text('url = "http://x/v1"\nmodel = "m"\ntimeout_s = 2\nday_usd_max = 0.5\n', encoding="utf-8")
     assert read_options(path) == LlmOptions(url="http://x/v1", model="m", timeout_s=2, day_usd_max=0.5)
+
+
+@pytest.mark.parametrize(("send", "is_told"), [("clean", False), ("raw", True)])
+def test_personal_data_only_leaves_when_the_options_say_so(send, is_told) -> None:
+    async def story():
+        async with serving(send=send) as (endpoint, client, _):
+            await client.ask([{"role": "user", "content": "ring 13812345678"}])
+            (_, asked) = endpoint.asked[0]
+            assert ("13812345678" in asked["messages"][0]["content"]) is is_told
+
+    run(story)
