@@ -268,14 +268,17 @@ def _missing(
     if node.is_open:
         work.was_cut = True
         work.note("closers_added", path)
-    for key in sorted(spec.required - found.keys()):
+    missing = sorted(spec.required - found.keys())
+    is_one_day = bool(missing) and any(_is_day(key, value) for key, value in unknown)
+    takes_two_days = sum(spec.properties[key].format.startswith("date") for key in spec.required) >= 2
+    for key in missing:
         place = f"{path}/{_pointer(key)}"
         inner = spec.properties[key]
         if key in empty:
             work.refuse("null_required", place)
         elif work.was_cut or node.is_open:
             work.refuse("truncated_required", place)
-        elif _is_range(inner, spec) and any(_is_day(key, value) for key, value in unknown):
+        elif is_one_day and _is_range(inner, takes_two_days=takes_two_days):
             work.refuse("range_from_single_date", place)
         else:
             work.refuse("missing_required", place)
@@ -285,10 +288,9 @@ def _missing(
         work.refuse("truncated_text", path)
 
 
-def _is_range(inner: Spec, spec: Spec) -> bool:
+def _is_range(inner: Spec, *, takes_two_days: bool) -> bool:
     """Whether a missing parameter is a period, or one end of one."""
-    needed = [one for one in (spec.properties[key] for key in spec.required) if one.format.startswith("date")]
-    return is_period(inner) or (inner.format.startswith("date") and len(needed) >= 2)
+    return is_period(inner) or (inner.format.startswith("date") and takes_two_days)
 
 
 def _is_day(key: str, value: Node) -> bool:

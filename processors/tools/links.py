@@ -7,6 +7,7 @@ one instead. Positions are character offsets in the raw text, so marks may arriv
 all calls anew.
 """
 
+import json
 import re
 import tomllib
 from bisect import bisect_left
@@ -96,13 +97,16 @@ def takes_back(said: str, earlier: Issued, later: Issued) -> bool:
 def canonical(value: Json) -> bytes:
     """One spelling for each JSON value.
 
-    What orjson can't write (a lone surrogate, a huge integer, 255 levels) gets its repr; deeper values are all alike.
+    What orjson can't write (a lone surrogate, a huge integer, 255 levels) is written slower, what is no JSON gets its
+    repr; values too deep for both are all alike.
     """
     try:
         return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
     except TypeError:
         pass
     try:
+        return json.dumps(value, separators=(",", ":"), sort_keys=True).encode()
+    except TypeError:
         return repr(value).encode("utf-8", "surrogatepass")
     except RecursionError:
         return b"too deep"

@@ -5,6 +5,7 @@ snapshot and shared; a stream's own few tools cost a dict. The index for near na
 unknown.
 """
 
+import json
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
@@ -34,11 +35,26 @@ def function_of(tool: Json) -> JsonObject | None:
     return function if isinstance(name, str) and 0 < len(name) <= NAME_CHARS_MAX else None
 
 
+def loaded(tool: bytes) -> Json:
+    """Canonical JSON read back; half of an emoji, as a description cut by UTF-16 units ends in, becomes `?`."""
+    try:
+        return orjson.loads(tool)
+    except orjson.JSONDecodeError:
+        return orjson.loads(_whole(tool))
+
+
+def _whole(tool: bytes) -> bytes:
+    try:
+        return json.dumps(json.loads(tool), ensure_ascii=False).encode("utf-8", "replace")
+    except (ValueError, RecursionError):  # no JSON, or too deep
+        return tool
+
+
 @lru_cache(maxsize=SCHEMAS_MAX)
 def _compiled(tool: bytes) -> ToolSchema | str:
     """A tool's schema; a sentence that names the place if it is none."""
     try:
-        return compile_tool(orjson.loads(tool))
+        return compile_tool(loaded(tool))
     except orjson.JSONDecodeError:  # what canonical JSON can't hold
         return "tool: not JSON"
     except SchemaError as error:

@@ -14,16 +14,18 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, is_dataclass
 from pathlib import Path
-from typing import BinaryIO, Literal, Self
+from typing import BinaryIO, Literal, Self, TypeVar
 
 import orjson
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
+from processors.pii.redact import redact
 from schemas.jsonvalue import Json, JsonObject
 from streams.settings import ConfigError
 
 Answer = Callable[[JsonObject], JsonObject]
+T = TypeVar("T")
 
 GROUP_LINES_MAX = 64
 """Lines that travel to a worker process together: their sending costs less than their answers."""
@@ -31,6 +33,13 @@ GROUP_BYTES_MAX = 1_000_000
 """A group ends after this many bytes, so that a few long lines don't wait for 64."""
 WINDOW_GROUPS_PER_JOB = 4
 """Groups under way for each job: enough to keep it busy, few enough to bound memory."""
+
+NESTING_MAX = 500
+"""Deepest request taken: half of what the encoders can write back, so that neither `jobs` nor the command decides."""
+ERROR_CHARS_MAX = 300
+"""Longest error told: what a library says about a value may hold the value."""
+READ_CHARS_MAX = 10 * ERROR_CHARS_MAX
+"""As much of it is looked at for personal data: enough that the end of what is told is whole."""
 
 
 class RequestError(ValueError):
@@ -74,12 +83,23 @@ def answered(line: bytes, answer: Answer) -> Answered:
     try:
         request = read_line(line)
         return Answered(write_line(answer(request)))
-    except KeyError as error:
-        why = f"missing field {error.args[0]!r}" if error.args else "missing field"
-    except (TypeError, ValueError) as error:  # a field of another type than the command takes; RequestError is one
-        why = str(error).splitlines()[0] if str(error) else type(error).__name__
+    except INVALID as error:
+        why = reason_of(error)
     identity = request.get("id") if isinstance(request, dict) else None
     return Answered(write_line({"id": identity, "error": why}), why)
+
+
+INVALID = (KeyError, TypeError, ValueError)
+"""What a request raises that is none: a missing field, or one of another type or form; RequestError is one of them."""
+
+
+def reason_of(error: Exception) -> str:
+    """One line that says why a request is none, short and without personal data, which an error may quote."""
+    if isinstance(error, KeyError):
+        why = f"missing field {error.args[0]!r}" if error.args else "missing field"
+    else:
+        why = str(error).splitlines()[0] if str(error) else type(error).__name__
+    return redact(why[:READ_CHARS_MAX]).text[:ERROR_CHARS_MAX]
 
 
 def read_line(line: bytes) -> JsonObject:
@@ -90,17 +110,19 @@ def read_line(line: bytes) -> JsonObject:
         value = _read_leniently(line)
     if not isinstance(value, dict):
         raise RequestError("not a JSON object")
+    if line.count(b"[") + line.count(b"{") > NESTING_MAX and _is_deep(value):
+        raise RequestError(f"nested deeper than {NESTING_MAX}")
     return value
 
 
-def read_lines(source: str) -> Iterator[tuple[JsonObject | None, str]]:
-    """Requests of a path or `-`, one by one; a line that is not one is None with what is wrong and its number."""
+def read_lines(source: str, take: Callable[[JsonObject], T]) -> Iterator[tuple[T | None, str]]:
+    """What `take` makes of each request of a path or `-`; None, its number and why where a line is not one."""
     with _opened(source, "rb") as lines:
         for number, line in enumerate(lines, start=1):
             try:
-                yield read_line(line), ""
-            except RequestError as error:
-                yield None, f"line {number}: {error}"
+                yield take(read_line(line)), ""
+            except INVALID as error:
+                yield None, f"line {number}: {reason_of(error)}"
 
 
 def write_line(value: JsonObject) -> bytes:
@@ -119,7 +141,20 @@ def _read_leniently(line: bytes) -> Json:
     except json.JSONDecodeError as error:
         raise RequestError(f"not JSON: {error.msg} at character {error.pos}") from None
     except RecursionError:
-        raise RequestError("not JSON: nested too deep") from None
+        raise RequestError(f"nested deeper than {NESTING_MAX}") from None
+    except RequestError:
+        raise
+    except ValueError:  # json reads an integer with int(), which has a limit
+        raise RequestError(f"a number of more than {sys.get_int_max_str_digits()} digits") from None
+
+
+def _is_deep(value: Json) -> bool:
+    """Whether a value is nested deeper than a request may be; looks at one level after the other."""
+    level = [value]
+    for _ in range(NESTING_MAX):
+        parts = (one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list))
+        level = [part for items in parts for part in items]
+    return bool(level)
 
 
 def _refuse_constant(name: str) -> Json:

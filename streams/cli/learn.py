@@ -11,13 +11,15 @@ import typer
 from processors.knowledge import knowledge_of
 from processors.learn import Attempt, Learner
 from processors.learning.rehearse import Rehearsal
-from processors.learning.sample import sample
+from processors.learning.sample import Sample, sample
 from processors.pipeline import run
 from processors.snapshot import Snapshot
 from schemas.jsonvalue import JsonObject
 from schemas.pattern import Pattern, PatternState
+from schemas.token import Meta
+from streams.chunking import Chunker, Chunking
 from streams.cli.batch import read_lines
-from streams.cli.parse import meta_of
+from streams.cli.parse import meta_of, pieces_of
 from streams.pattern_registry import opened
 from streams.registry_changes import Registry, edit, following
 
@@ -49,16 +51,22 @@ async def _learn(source: str, where: str, approve: Approval) -> int:
     invalid = 0
     async with opened(where) as registry:
         session = _Session(await registry.snapshot(), approve)
-        for request, error in read_lines(source):
+        for request, error in read_lines(source, _read):
             if request is None:
                 invalid += 1
                 typer.echo(error, err=True)
                 continue
-            for attempt in session.take(request):
+            for attempt in session.take(*request):
                 await _write(registry, attempt)
         for attempt in session.finish():
             await _write(registry, attempt)
     return 1 if invalid else 0
+
+
+def _read(request: JsonObject) -> tuple[Sample, Meta]:
+    meta = meta_of(request)
+    pieces_of(request, Chunker(Chunking.WHOLE, 0, []))  # refuses what has no text
+    return sample(request), meta
 
 
 async def _write(registry: Registry, attempt: Attempt) -> None:
@@ -89,10 +97,9 @@ class _Session:
         self._learner = Learner(self._rehearsal.run)
         self._named: set[str] = set()
 
-    def take(self, request: JsonObject) -> list[Attempt]:
+    def take(self, item: Sample, meta: Meta) -> list[Attempt]:
         """Parse one request; gives what could be learned now."""
-        item = sample(request)
-        output = run(item.id, [item.text], meta_of(request), self._rehearsal.knowledge)
+        output = run(item.id, [item.text], meta, self._rehearsal.knowledge)
         return self._told(self._learner.take(item, output))
 
     def finish(self) -> list[Attempt]:

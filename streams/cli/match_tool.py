@@ -4,18 +4,18 @@ from dataclasses import asdict
 from functools import lru_cache
 from typing import Annotated
 
-import orjson
 import typer
 
 from processors.match_tool import ToolIndex
-from processors.tools.toolbox import function_of
+from processors.tools.links import canonical
+from processors.tools.toolbox import function_of, loaded
 from schemas.jsonvalue import JsonObject
 from streams.cli.batch import RequestError, run_batch
 
 
 @lru_cache(maxsize=64)
 def _index(tools: bytes) -> ToolIndex:
-    return ToolIndex(function for tool in orjson.loads(tools) if (function := function_of(tool)))
+    return ToolIndex(function for tool in loaded(tools) if (function := function_of(tool)))
 
 
 def answer_match_tool(request: JsonObject) -> JsonObject:
@@ -30,7 +30,7 @@ def answer_match_tool(request: JsonObject) -> JsonObject:
     exact = next((tool for tool in map(function_of, tools) if tool and tool["name"] == name), None)
     if exact:
         return {"id": request.get("id"), "tool": name, "confidence": 1.0, "candidates": [{"name": name, "score": 1.0}]}
-    match = _index(orjson.dumps(tools)).match(name, arguments)
+    match = _index(canonical(tools)).match(name, arguments)
     return {
         "id": request.get("id"),
         "tool": match.tool,

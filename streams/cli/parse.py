@@ -60,7 +60,7 @@ def answer_parse(request: JsonObject, *, options: ParseOptions) -> JsonObject:
     """One request of `parse` → its answer."""
     knowledge, chunker = _prepared(options)
     stream_id = str(request["id"])
-    pieces = _pieces(request, chunker)
+    pieces = pieces_of(request, chunker)
     found = run(stream_id, pieces, meta_of(request), knowledge, PipelineOptions(is_clean=options.is_clean))
     return {"id": request["id"], **answer_of(found)}
 
@@ -84,7 +84,8 @@ def meta_of(request: JsonObject) -> Meta:
         raise RequestError(f"not a valid request: {str(error).splitlines()[1]}") from None
 
 
-def _pieces(request: JsonObject, chunker: Chunker) -> list[str]:
+def pieces_of(request: JsonObject, chunker: Chunker) -> list[str]:
+    """A request's text in the pieces in which it is fed; a RequestError where there is none."""
     chunks, text = request.get("chunks"), request.get("text")
     if isinstance(chunks, list) and all(isinstance(piece, str) for piece in chunks):
         return chunks or [""]

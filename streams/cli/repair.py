@@ -5,12 +5,13 @@ from dataclasses import asdict
 from functools import lru_cache, partial
 from typing import Annotated
 
-import orjson
 import typer
 
 from processors.repair import NO_RULES, Rules, ToolSchema, compile_tool, rules_of
 from processors.snapshot import Snapshot
 from processors.tools.arguments import read_arguments, said_in, settled
+from processors.tools.links import canonical
+from processors.tools.toolbox import loaded
 from schemas.jsonvalue import JsonObject
 from schemas.segment import CallDraft
 from schemas.token import Meta
@@ -20,7 +21,7 @@ from streams.pattern_registry import opened
 
 @lru_cache(maxsize=256)
 def _compiled(tool: bytes) -> ToolSchema:
-    return compile_tool(orjson.loads(tool))
+    return compile_tool(loaded(tool))
 
 
 def answer_repair(request: JsonObject, rules: Rules = NO_RULES) -> JsonObject:
@@ -33,7 +34,7 @@ def answer_repair(request: JsonObject, rules: Rules = NO_RULES) -> JsonObject:
     for key in ("user", "now"):
         if not isinstance(request.get(key, ""), str | None):
             raise RequestError(f"{key}: not a string")
-    schema = _compiled(orjson.dumps(tool)) if tool is not None else None
+    schema = _compiled(canonical(tool)) if tool is not None else None
     draft = CallDraft(dialect="", arguments_text=raw)
     reading = read_arguments(draft, schema, rules)
     said = said_in(Meta(user=request.get("user"), now=request.get("now"), policy=request.get("policy")))

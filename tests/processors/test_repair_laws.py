@@ -218,3 +218,15 @@ def test_depth_is_bounded() -> None:
     assert check(deep, NOTE).refusal.code == "too_deep"
     assert repair('{"heading": "x", "extra": ' + '{"a": ' * 300 + "1" + "}" * 301, NOTE).refusal.code == "too_deep"
     assert repair("{'heading': 'x', 'extra': " + "{'a': " * 100 + "1" + "}" * 101, NOTE).status == "repaired"
+
+
+@pytest.mark.parametrize("raw", ["{}", '{"a": "x", "when": "2026-03-04"}', '{"p1": 3}'])
+def test_many_missing_parameters_are_looked_at_once_each(raw: str) -> None:
+    times = []
+    for count in (1_000, 8_000):
+        properties = {f"p{number}": {"type": "string", "format": "date"} for number in range(count)}
+        schema = compile_tool({"name": "f", "parameters": {"properties": properties, "required": list(properties)}})
+        start = time.process_time()
+        assert repair(raw, schema).status == "refused"
+        times.append(time.process_time() - start)
+    assert times[1] < max(1.2, 24 * times[0])

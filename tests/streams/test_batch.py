@@ -51,7 +51,11 @@ def test_number_of_jobs_changes_no_byte(tmp_path, jobs) -> None:
         (b'{"id": "a"}', "missing field 'n'"),
         (b'{"id": "a", "n": 13}', "13 is not taken"),
         (b'{"id": "a", "n": NaN}', "NaN"),
-        (b"[" * 100_000, "nested too deep"),
+        (b"[" * 100_000, "nested deeper than 500"),
+        (b'{"id": ' + b"[" * 500 + b"]" * 500 + b"}", "nested deeper than 500"),
+        (b'{"id": ' + b"[" * 990 + b"]" * 990 + b', "n": 1}', "nested deeper than 500"),
+        (b'{"id": ' + b'{"a":' * 5_000 + b"1" + b"}" * 5_000 + b"}", "nested deeper than 500"),
+        (b'{"id": "a", "n": ' + b"1" * 5_000 + b"}", "a number of more than 4300 digits"),
         (b'{"id": "a", "n": null}', "unsupported operand"),
     ],
 )
@@ -83,3 +87,21 @@ def test_missing_input_and_overwriting_the_input_are_usage_errors(tmp_path) -> N
     path.write_bytes(b"{}\n")
     with pytest.raises(ConfigError, match="overwrite"):
         run_batch(str(path), str(path), double)
+
+
+def test_deepest_request_is_answered_under_its_id(tmp_path) -> None:
+    code, answers = run(tmp_path, b'{"id": ' + b"[" * 498 + b"]" * 498 + b"}\n")
+    assert code == 1
+    assert json.dumps(answers[0]["id"]) == "[" * 498 + "]" * 498
+    assert answers[0]["error"] == "missing field 'n'"
+
+
+@pytest.mark.parametrize("field", ["13912345678", "mail zoe.quist@fastmail.example", "x" * 100_000])
+def test_error_quotes_no_personal_data_and_stays_short(tmp_path, capsys, field) -> None:
+    source = tmp_path / "in"
+    source.write_text(json.dumps({"id": 1, "now": field}), encoding="utf-8")
+    assert run_batch(str(source), str(tmp_path / "out"), lambda request: {"n": int("n " + request["now"])}) == 1
+    told = capsys.readouterr().err
+    assert "line 1: invalid literal" in told
+    assert field not in told + (tmp_path / "out").read_text(encoding="utf-8")
+    assert len(told) < 400

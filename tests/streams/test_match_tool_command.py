@@ -34,3 +34,13 @@ def test_each_line_is_answered_in_order(tmp_path) -> None:
     assert set(answers[0]["candidates"][0]) == {"name", "score"}
     assert "name" in answers[3]["error"]
     assert "tools" in answers[5]["error"]
+
+
+def test_torn_emoji_in_a_description_is_no_reason_to_refuse(tmp_path) -> None:
+    source, target = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    tools = [{"name": "send_email", "description": "cut \ud83d"}]
+    source.write_text(json.dumps({"id": 1, "name": "sendEmail", "tools": tools}), encoding="utf-8")
+    with pytest.raises(SystemExit) as leaving:
+        main(["match-tool", str(source), "-o", str(target)])
+    assert not leaving.value.code
+    assert json.loads(target.read_text(encoding="utf-8"))["tool"] == "send_email"

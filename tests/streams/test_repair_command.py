@@ -65,3 +65,11 @@ def test_learned_rules_of_a_registry_file_are_used(tmp_path) -> None:
     assert code == 0
     assert got[0]["arguments"] == {"room": "attic"}
     assert got[0]["repairs"] == ["rule"]
+
+
+def test_torn_emoji_in_a_tool_or_a_huge_bound_is_no_reason_to_refuse(tmp_path) -> None:
+    torn = {"name": "f", "description": "cut \ud83d", "parameters": {"properties": {"n": {"type": "integer"}}}}
+    huge = {"name": "f", "parameters": {"properties": {"n": {"type": "integer", "default": 10**30}}}}
+    code, got = answers(tmp_path, [{"id": 1, "raw": "{n: '5'}", "tool": tool} for tool in (torn, huge)])
+    assert code == 0
+    assert [answer["arguments"] for answer in got] == [{"n": 5}] * 2
