@@ -32,10 +32,11 @@ def tools_of_openapi(document: JsonObject) -> list[JsonObject]:
     paths = document.get("paths")
     if not isinstance(paths, dict):
         raise ToolFormatError("paths: not an object")
-    return [_Operation(document, *found).tool() for found in _operations(paths)]
+    return [_Operation(document, *found).tool() for found in operations(paths)]
 
 
-def _operations(paths: JsonObject) -> Iterator[tuple[str, str, JsonObject, list[Json]]]:
+def operations(paths: JsonObject) -> Iterator[tuple[str, str, JsonObject, list[Json]]]:
+    """Each operation: path, method, what is said of it, parameters that its path's operations share."""
     for path, item in paths.items():
         if not isinstance(item, dict):
             raise ToolFormatError(f"paths.{path}: not an object")

@@ -1,0 +1,96 @@
+"""`llm.outputs` → `llm.tool-results`: one member of the group that executes calls.
+
+Streams of a batch run beside each other, outputs of one stream in order. Offsets are committed after the results are
+acknowledged; what is read again after a crash is not executed again, its kept results are published again.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from aiokafka import AIOKafkaProducer
+from aiokafka.errors import CommitFailedError, IllegalStateError, KafkaError
+
+from schemas.output import Output
+from schemas.toolcall import ToolResult
+from schemas.wire import UndecodableError, decode, encode
+from streams.dispatch import Dispatcher
+from streams.kafka_clients import Clients, opened
+from streams.settings import Settings
+from streams.stage import Chain
+from streams.topics import Topology
+from streams.worker import Away
+
+POLL_MS = 200
+RECORDS_MAX = 32
+"""Most outputs between two commits: what a crash makes read again."""
+READS, WRITES = "llm.outputs", "llm.tool-results"
+
+
+@dataclass(slots=True)
+class DispatchWorker:
+    """Reads outputs, executes their calls, publishes what came of them."""
+
+    settings: Settings
+    topology: Topology
+    dispatcher: Dispatcher
+    show: Callable[[ToolResult], None] | None = None
+    """Told of each result instead of the topic; for dry runs, which have a group of their own."""
+    outputs: int = 0
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Work until `stop` is set; raises ServerAwayError."""
+        away = Away(f"Kafka at {self.settings.kafka_bootstrap}", self.settings.server_away_s_max)
+        while not stop.is_set():
+            try:
+                async with opened(self.settings, self._chain()) as clients:
+                    await self._loop(clients, stop, away)
+            except KafkaError as error:
+                await away.wait(error, stop)
+
+    def _chain(self) -> Chain:
+        name = "dispatch" if self.show is None else "dispatch-dry-run"
+        return Chain(
+            names=("dispatch",), reads=(self.settings.topic_prefix + READS,), builds=(), writes=({},),
+            reads_tokens=False, is_transactional=self.topology.delivery == "exactly_once",
+            group=f"{self.settings.group_prefix}.{name}",
+        )  # fmt: skip
+
+    async def _loop(self, clients: Clients, stop: asyncio.Event, away: Away) -> None:
+        clients.consumer.subscribe([self.settings.topic_prefix + READS])
+        while not stop.is_set():
+            batch = await clients.consumer.getmany(timeout_ms=POLL_MS, max_records=RECORDS_MAX)
+            if not batch:
+                continue
+            by_stream: dict[str, list[Output]] = {}
+            for output in _outputs(record.value for records in batch.values() for record in records):
+                by_stream.setdefault(output.stream_id, []).append(output)
+            await asyncio.gather(*(self._stream(outputs, clients.producer) for outputs in by_stream.values()))
+            try:
+                await clients.consumer.commit({place: records[-1].offset + 1 for place, records in batch.items()})
+            except (CommitFailedError, IllegalStateError):  # the group is forming anew; the batch will be read again
+                continue
+            away.is_over()
+
+    async def _stream(self, outputs: Iterable[Output], producer: AIOKafkaProducer) -> None:
+        for output in outputs:
+            results = await self.dispatcher.dispatch(output)
+            self.outputs += 1
+            if self.show is not None:
+                for result in results:
+                    self.show(result)
+                continue
+            key = output.stream_id.encode("utf-8", "replace")
+            topic = self.settings.topic_prefix + WRITES
+            sent = [await producer.send(topic, encode(result), key=key) for result in results]
+            await asyncio.gather(*sent)
+
+
+def _outputs(values: Iterable[bytes | None]) -> Iterable[Output]:
+    for value in values:
+        try:
+            event = decode(value)
+        except UndecodableError:  # another program's record on a public topic: nothing to execute in it
+            continue
+        if isinstance(event, Output):
+            yield event

@@ -1,0 +1,1 @@
+"""Tools that a dispatcher can call: Python functions, operations of an OpenAPI document, allow-listed commands."""

@@ -1,0 +1,165 @@
+"""Who may run a call, in Redis: one lease for each place in a stream, fenced; results kept for those who ask again.
+
+`take` says `go` at most once for a call with side effects, whatever dies when: if its lease ran out, nobody knows
+whether it happened, so it is `lost` and not run again. A call without side effects is run again. A worker whose lease
+was lost is fenced: what it brings after that is not kept. Each answer is one Lua script, so one atomic step, and all
+times are the server's.
+
+That holds as long as Redis keeps what it was told: it needs an append-only file and must not evict. A replica that was
+promoted may not have seen the last lease.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Literal
+
+import redis.asyncio as redis
+from redis.exceptions import ConnectionError as RedisAwayError
+from redis.exceptions import TimeoutError as RedisTimeoutError
+
+from processors.dispatch import Plan, Planned
+from processors.dispatching.bounds import Bounds, Spent
+from streams.settings import ConfigError, ServerAwayError
+
+AWAY = (RedisAwayError, RedisTimeoutError)
+KEEP_MS = 15 * 24 * 3_600_000
+"""How long results are kept: longer than `llm.outputs` (336 h) can be read again."""
+Word = Literal["go", "busy", "done", "lost", "other", "bound"]
+
+_TAKE = """
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local execution, lease, keep, effects, stream = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
+local call = redis.call('HMGET', KEYS[1], 'execution', 'state', 'until', 'result')
+local word = 'go'
+if call[1] then
+  if call[1] ~= execution then return {'other'} end
+  if call[2] == 'done' then return {'done', call[4]} end
+  if now < tonumber(call[3]) then return {'busy', tostring(tonumber(call[3]) - now)} end
+  if effects == '1' then word = 'lost' end
+else
+  if redis.call('HSETNX', KEYS[2], 'stream:' .. stream, ARGV[6]) == 1 then
+    redis.call('HINCRBY', KEYS[2], 'tokens', ARGV[6])
+  end
+  redis.call('PEXPIRE', KEYS[2], keep)
+  local spent = redis.call('HMGET', KEYS[2], 'steps', 'tokens', 'cost')
+  local steps, tokens, cost = tonumber(spent[1] or 0), tonumber(spent[2] or 0), tonumber(spent[3] or 0)
+  if steps >= tonumber(ARGV[7]) or tokens > tonumber(ARGV[8]) or cost >= tonumber(ARGV[9]) then
+    return {'bound', tostring(steps), tostring(tokens), tostring(cost)}
+  end
+  redis.call('HINCRBY', KEYS[2], 'steps', 1)
+end
+local fence = redis.call('HINCRBY', KEYS[1], 'fence', 1)
+redis.call('HSET', KEYS[1], 'execution', execution, 'state', 'running', 'until', now + lease)
+redis.call('PEXPIRE', KEYS[1], keep)
+return {word, tostring(fence)}
+"""
+_RENEW = """
+local call = redis.call('HMGET', KEYS[1], 'fence', 'state')
+if call[1] ~= ARGV[1] or call[2] ~= 'running' then return 0 end
+local time = redis.call('TIME')
+redis.call('HSET', KEYS[1], 'until', time[1] * 1000 + math.floor(time[2] / 1000) + tonumber(ARGV[2]))
+return 1
+"""
+_FINISH = """
+local call = redis.call('HMGET', KEYS[1], 'fence', 'state', 'result')
+if call[1] ~= ARGV[1] then return call[3] or '' end
+if call[2] == 'done' then return call[3] end
+redis.call('HSET', KEYS[1], 'state', 'done', 'result', ARGV[2])
+redis.call('HINCRBYFLOAT', KEYS[2], 'cost', ARGV[3])
+return ARGV[2]
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taken:
+    """What came of asking for a call."""
+
+    word: Word
+    fence: str = ""
+    """With `go` and `lost`: what `finish` must show."""
+    result: bytes = b""
+    """With `done`: what was kept."""
+    wait_ms: int = 0
+    """With `busy`: when its lease runs out."""
+    spent: Spent = field(default_factory=Spent)
+    """With `bound`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """Under which bounds and for how long a call is taken."""
+
+    bounds: Bounds
+    lease_ms: int
+
+
+class Leases:
+    """Leases of calls, and what tasks used."""
+
+    def __init__(self, client: "redis.Redis", prefix: str = "") -> None:
+        self._client = client
+        # Braces keep all keys in one slot of a Redis Cluster, which the scripts need.
+        self._prefix = f"{{{prefix}dispatch}}"
+
+    async def take(self, planned: Planned, plan: Plan, terms: Terms) -> Taken:
+        """Ask to run a call of a plan."""
+        bounds = terms.bounds
+        answer: list[bytes] = await self._client.eval(
+            _TAKE, 2, *self._keys(planned, plan), planned.execution_id, terms.lease_ms, KEEP_MS,
+            int(planned.has_side_effects), _bytes(planned.call.stream_id), plan.tokens,
+            bounds.steps_max, bounds.tokens_max, bounds.cost_usd_max,
+        )  # fmt: skip
+        word, *more = answer
+        match word:
+            case b"go":
+                return Taken(word="go", fence=more[0].decode())
+            case b"lost":
+                return Taken(word="lost", fence=more[0].decode())
+            case b"done":
+                return Taken(word="done", result=more[0])
+            case b"busy":
+                return Taken(word="busy", wait_ms=int(float(more[0])))
+            case b"bound":
+                spent = Spent(steps=int(more[0]), tokens=int(float(more[1])), cost_usd=float(more[2]))
+                return Taken(word="bound", spent=spent)
+        return Taken(word="other")
+
+    async def renew(self, planned: Planned, plan: Plan, fence: str, lease_ms: int) -> bool:
+        """Keep a lease; False: it is somebody else's by now. A server that is away may be back before it runs out."""
+        try:
+            return bool(await self._client.eval(_RENEW, 1, self._keys(planned, plan)[0], fence, lease_ms))
+        except AWAY:
+            return True
+
+    async def finish(self, planned: Planned, plan: Plan, fence: str, kept: tuple[bytes, float]) -> bytes:
+        """Keep a result and its cost; gives the result that counts, which is another one if the lease was lost.
+
+        Empty: whoever has the lease now has not finished.
+        """
+        result, cost = kept
+        answer: bytes = await self._client.eval(_FINISH, 2, *self._keys(planned, plan), fence, result, cost)
+        return answer
+
+    def _keys(self, planned: Planned, plan: Plan) -> tuple[bytes, bytes]:
+        return f"{self._prefix}:call:{planned.key}".encode(), _bytes(f"{self._prefix}:task:{plan.task}")
+
+
+@asynccontextmanager
+async def leases(url: str, prefix: str = "") -> AsyncIterator[Leases]:
+    """Leases at a Redis URL; a server that is away is a ServerAwayError."""
+    try:
+        client = redis.from_url(url, socket_connect_timeout=3, socket_timeout=10, health_check_interval=15)
+    except ValueError as error:
+        raise ConfigError(f"Redis address: {error}") from None
+    try:
+        yield Leases(client, prefix)
+    except AWAY as error:
+        raise ServerAwayError(f"Redis, which has the leases of calls: {error}") from error
+    finally:
+        await client.aclose()
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
