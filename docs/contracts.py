@@ -1,4 +1,4 @@
-"""topics.yaml and the JSON Schemas → docs/asyncapi.json (AsyncAPI 3) and docs/hermes-streams.d.ts (TypeScript types)."""
+"""topics.yaml and the JSON Schemas → AsyncAPI 3, TypeScript types and the page of events (docs/reference-events.md)."""
 
 import json
 import re
@@ -13,6 +13,7 @@ from streams.topics import load_topology  # noqa: E402
 
 ASYNCAPI = ROOT / "docs" / "asyncapi.json"
 TYPES = ROOT / "docs" / "hermes-streams.d.ts"
+EVENTS = ROOT / "docs" / "reference-events.md"
 SCHEMAS = ROOT / "schemas" / "json"
 
 
@@ -78,6 +79,36 @@ def typescript() -> str:
     return head + "\n" + "\n".join(found[name] for name in sorted(found))
 
 
+def events() -> str:
+    """The page of events: where each travels, and its fields."""
+    topics = load_topology(Settings()).topics
+    parts = [
+        (
+            "# Events\n\nMade by `python docs/contracts.py` from `schemas/json`; a test compares. Readers ignore fields that they do not"
+            " know; writers of `llm.tokens` and `llm.tool-results` may leave out what is not required.\n"
+        )
+    ]
+    for tag, schema in schemas().items():
+        found = [
+            f"`{name}`{'' if topic.access == 'public' else ' (internal)'}"
+            for name, topic in topics.items()
+            if tag in topic.schemas
+        ]
+        where = f"On {', '.join(found)}." if found else ""
+        parts.append(
+            f"## {tag}\n\n{schema.get('description', '')} {where}\n\n| field | type | required |\n|---|---|---|"
+        )
+        required = set(schema.get("required", ()))
+        parts += [
+            f"| `{name}` | `{_type(inner)}` | {'yes' if name in required else ''} |".replace(' | "', ' \\| "').replace(
+                " | null", " \\| null"
+            )
+            for name, inner in schema["properties"].items()
+        ]
+        parts.append("")
+    return "\n".join(parts)
+
+
 def _declaration(name: str, schema: dict) -> str:
     if "properties" not in schema:
         return f"export type {name} = {_type(schema)};\n"
@@ -119,3 +150,4 @@ def _camel(name: str) -> str:
 if __name__ == "__main__":
     ASYNCAPI.write_text(asyncapi(), encoding="utf-8")
     TYPES.write_text(typescript(), encoding="utf-8")
+    EVENTS.write_text(events(), encoding="utf-8")

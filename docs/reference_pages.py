@@ -86,6 +86,17 @@ def settings() -> str:
     )
 
 
+def decisions() -> str:
+    """The list of decisions, by number."""
+    titles = {
+        path.name: path.read_text(encoding="utf-8").splitlines()[0].lstrip("# ")
+        for path in sorted((ROOT / "docs" / "adr").glob("[0-9]*.md"))
+    }
+    lines = [f"- [{title}]({name})" for name, title in titles.items()]
+    return "\n".join(["# Why it is built this way\n", *lines, "- [Dependencies](dependencies.md)", ""])
+
+
 if __name__ == "__main__":
+    (ROOT / "docs" / "adr" / "index.md").write_text(decisions(), encoding="utf-8")
     CLI.write_text(cli(), encoding="utf-8")
     SETTINGS.write_text(settings(), encoding="utf-8")

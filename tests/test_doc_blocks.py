@@ -91,6 +91,7 @@ def test_json_is_json(text) -> None:
 def test_generated_pages_and_contracts_are_made_from_the_code() -> None:
     assert CONTRACTS.ASYNCAPI.read_text(encoding="utf-8") == CONTRACTS.asyncapi()
     assert CONTRACTS.TYPES.read_text(encoding="utf-8") == CONTRACTS.typescript()
+    assert CONTRACTS.EVENTS.read_text(encoding="utf-8") == CONTRACTS.events()
     assert REFERENCE.CLI.read_text(encoding="utf-8") == REFERENCE.cli()
     assert REFERENCE.SETTINGS.read_text(encoding="utf-8") == REFERENCE.settings()
 
