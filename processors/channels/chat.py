@@ -59,7 +59,7 @@ def channels_of(delta: Mapping[str, object]) -> tuple[str, str]:
     text = ""
     for item in items_of(content):
         part = fields_of(item)
-        if part.get("type") in {"thinking", "reasoning"}:
+        if text_of(part.get("type")) in {"thinking", "reasoning"}:
             reasoning += _thought(part)
         else:
             text += text_of(part.get("text"))

@@ -47,7 +47,7 @@ def _delta(delta: Mapping[str, object], key: str) -> Part:
 
 
 def _block(block: Mapping[str, object], key: str) -> Part:
-    kind = block.get("type")
+    kind = text_of(block.get("type"))
     if kind in _CALLS:
         given = fields_of(block.get("input"))
         arguments = json_of(given) if given else ""

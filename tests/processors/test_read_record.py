@@ -1,6 +1,8 @@
 """Records that are no `token/1`: what each shape adds to its stream, and why others can't be used."""
 
 import base64
+import json
+import random
 
 import orjson
 import pytest
@@ -146,3 +148,36 @@ def test_a_server_that_gives_all_its_calls_the_same_index() -> None:
     text, _ = rendered([chunk("a", "one"), chunk("b", "two"), end])
     output = run("s", [text], Meta(), shipped_knowledge())
     assert [(call.id, call.name) for call in output.tool_calls] == [("a", "one"), ("b", "two")]
+
+
+KEYS = (
+    "choices delta content message tool_calls function name arguments id index finish_reason usage model type response item"
+    " output_index content_block partial_json thinking text done stop token details candidates parts functionCall args"
+    " specversion data data_base64 subject stream_id seq tool_call_chunks additional_kwargs reasoning_content reason input"
+).split()
+VALUES = (
+    "", "x", "\ud83d", "response.output_item.done", "response.function_call_arguments.delta", "response.completed",
+    "content_block_delta", "content_block_start", "message_delta", "message_stop", "text_delta", "function_call", "tool_use",
+    "<|channels:end|>", None, True, False, 0, -3, 10**30, 1.5, float("nan"), "length",
+)  # fmt: skip
+
+
+def drawn(draw: random.Random, depth: int):
+    kind = draw.random()
+    if depth == 0 or kind < 0.35:
+        return draw.choice(VALUES)
+    if kind < 0.5:
+        return [drawn(draw, depth - 1) for _ in range(draw.randrange(4))]
+    return {draw.choice(KEYS): drawn(draw, depth - 1) for _ in range(draw.randrange(6))}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_record_raises_whatever_its_fields_hold(seed) -> None:
+    draw = random.Random(seed)
+    for _ in range(2_000):
+        data = json.dumps(drawn(draw, 5)).encode()
+        data = data if draw.random() < 0.9 else b"data: " + data[: draw.randrange(len(data) + 1)]
+        found = read_record(data, draw.choice([b"k", None, b"\xff"]), ())
+        if isinstance(found, Foreign):
+            line = ForeignLine("s", found.meta)
+            assert all(isinstance(line.token(part, 0), Token | None) for part in found.parts)
