@@ -150,11 +150,48 @@ def test_a_server_that_gives_all_its_calls_the_same_index() -> None:
     assert [(call.id, call.name) for call in output.tool_calls] == [("a", "one"), ("b", "two")]
 
 
-KEYS = (
-    "choices delta content message tool_calls function name arguments id index finish_reason usage model type response item"
-    " output_index content_block partial_json thinking text done stop token details candidates parts functionCall args"
-    " specversion data data_base64 subject stream_id seq tool_call_chunks additional_kwargs reasoning_content reason input"
-).split()
+KEYS = [
+    "choices",
+    "delta",
+    "content",
+    "message",
+    "tool_calls",
+    "function",
+    "name",
+    "arguments",
+    "id",
+    "index",
+    "finish_reason",
+    "usage",
+    "model",
+    "type",
+    "response",
+    "item",
+    "output_index",
+    "content_block",
+    "partial_json",
+    "thinking",
+    "text",
+    "done",
+    "stop",
+    "token",
+    "details",
+    "candidates",
+    "parts",
+    "functionCall",
+    "args",
+    "specversion",
+    "data",
+    "data_base64",
+    "subject",
+    "stream_id",
+    "seq",
+    "tool_call_chunks",
+    "additional_kwargs",
+    "reasoning_content",
+    "reason",
+    "input",
+]
 VALUES = (
     "", "x", "\ud83d", "response.output_item.done", "response.function_call_arguments.delta", "response.completed",
     "content_block_delta", "content_block_start", "message_delta", "message_stop", "text_delta", "function_call", "tool_use",
