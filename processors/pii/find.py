@@ -62,7 +62,7 @@ SPELLED_PARTS_MAX = 4
 
 def find_pii(text: str, rules: PiiRules = SHIPPED) -> list[PiiSpan]:
     """Spans of personal data and secrets, in order, without overlaps; offsets are of `text` as given."""
-    if "\\" in text or is_wide(text):
+    if "\\" in text or "&#" in text or is_wide(text):
         spans = find_in(view_of(text), rules)
     else:
         spans = [PiiSpan(start, end, rule.type, rule.id) for start, end, rule in _hits(text, rules)]

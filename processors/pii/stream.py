@@ -56,7 +56,7 @@ _spelled = re.compile(
 _cjk_domain = re.compile(f"(?:(?<=[{_CJK}])@|@[A-Za-z0-9-]{{0,24}}[{_CJK}])[{_CJK}A-Za-z0-9.-]{{0,60}}\\Z").match
 _plain = re.compile(f"[A-Za-z\\s,.!?;'\"|*#<>{{}}/_=`。，、；：！？“”‘’…（）《》{_CJK}-]*\\Z").match
 _long_word = re.compile(r"[A-Za-z_/-]{16}").search
-_open_escape = re.compile(r"\\+u[0-9a-fA-F]{0,3}\Z").search
+_open_escape = re.compile(r"(?:\\+u[0-9a-fA-F]{0,3}|&(?:#(?:[0-9]{0,3}|[xX][0-9a-fA-F]{0,2}))?)\Z").search
 _CUE_CHARS = 12
 """One less than the longest cue word."""
 
@@ -168,7 +168,8 @@ class StreamRedactor:
             parts += (buffer[seen : span.start], quote, self._naming(span.type, buffer[span.start : span.end]), quote)
             seen = span.end
         parts.append(buffer[seen:cut])
-        start = max(0, cut - (MEMORY_CHARS * ESCAPED_CHARS if "\\" in buffer else MEMORY_CHARS))
+        is_escaped = "\\" in buffer or "&#" in buffer
+        start = max(0, cut - (MEMORY_CHARS * ESCAPED_CHARS if is_escaped else MEMORY_CHARS))
         self._buffer, self._sent = buffer[start:], cut - start
         return "".join(parts)
 

@@ -168,3 +168,15 @@ def test_odd_text_does_not_raise(text: str) -> None:
     redact(text)
     stream = StreamRedactor()
     assert "13800138001" not in "".join(map(stream.feed, text)) + stream.close()
+
+
+@pytest.mark.parametrize("spelling", ["&#{:02};", "&#{:03};", "&#x{:02x};", "&#X{:02X};"])
+def test_character_references_are_read_as_a_browser_shows_them(spelling: str) -> None:
+    text = "call " + "".join(spelling.format(ord(digit)) for digit in "13800138001") + " or zoe"
+    text += spelling.format(ord("@")) + "example.com, " + "".join(spelling.format(ord(c)) for c in "+86 138 0013 8001")
+    text += " &#0; &#13"
+    assert redact(text).text == "call [PHONE_REDACTED] or [EMAIL_REDACTED], [PHONE_REDACTED] &#0; &#13"
+    for cut in range(1, 12):
+        stream = StreamRedactor()
+        parts = [text[at : at + cut] for at in range(0, len(text), cut)]
+        assert "".join(map(stream.feed, parts)) + stream.close() == redact(text).text
