@@ -5,79 +5,48 @@ wrong · 3 a needed server is away.
 """
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated
 
 import typer
 
-from streams.cli import (
-    analytics,
-    audit,
-    configuration,
-    demo,
-    dispatch,
-    learn,
-    match_tool,
-    mend,
-    operations,
-    parse,
-    periods,
-    proxy,
-    reasoning,
-    recall,
-    redact,
-    registry,
-    repair,
-    running,
-    tools,
-    topics,
-    trajectories,
-)
 from streams.settings import ConfigError, ServerAwayError
 
-GROUPS = (
-    analytics,
-    trajectories,
-    configuration,
-    topics,
-    match_tool,
-    reasoning,
-    recall,
-    registry,
-    tools,
-    repair,
-    running,
-    redact,
-    audit,
-    periods,
-    parse,
-    mend,
-    dispatch,
-    operations,
-    proxy,
-    demo,
-    learn,
-)  # fmt: skip
-"""Modules with a `register(app)`: one for each group of commands, one line each."""
+GROUPS = {
+    "analytics": ("sql", "migrate", "web"),
+    "trajectories": ("export", "tail", "forget"),
+    "configuration": ("config",),
+    "topics": ("topics",),
+    "match_tool": ("match-tool",),
+    "reasoning": ("classify", "gaps", "feedback"),
+    "recall": ("recall",),
+    "registry": ("registry",),
+    "tools": ("tools",),
+    "repair": ("repair",),
+    "running": ("run", "up"),
+    "redact": ("redact",),
+    "audit": ("audit",),
+    "periods": ("periods",),
+    "parse": ("parse",),
+    "mend": ("mend",),
+    "dispatch": ("dispatch",),
+    "operations": ("doctor", "lag", "replay", "dead-letters"),
+    "proxy": ("proxy",),
+    "demo": ("demo",),
+    "learn": ("learn",),
+}
+"""Module of `streams.cli` with a `register(app)` → the commands it adds.
+
+Only the module that is asked for is loaded: all together take a second, which a filter in a pipe would pay each time.
+"""
 
 
 def _exit_with(code: object, **_: object) -> None:
     """What a command returns, if a number, is the exit code."""
     if isinstance(code, int):
         raise typer.Exit(code)
-
-
-app = typer.Typer(
-    name="hermes-streams",
-    help="Raw LLM token streams in; structured, checked, clean outputs and trajectories out.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    result_callback=_exit_with,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-for group in GROUPS:
-    group.register(app)
 
 
 def _print_version(wanted: bool) -> None:
@@ -89,8 +58,23 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
-def options(
+def program(groups: Iterable[str] = GROUPS) -> typer.Typer:
+    """The command line with the commands of these groups."""
+    app = typer.Typer(
+        name="hermes-streams",
+        help="Raw LLM token streams in; structured, checked, clean outputs and trajectories out.",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        result_callback=_exit_with,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    for group in groups:
+        import_module(f"streams.cli.{group}").register(app)
+    app.callback()(_options)
+    return app
+
+
+def _options(
     _: Annotated[
         bool, typer.Option("--version", help="Show the version and exit.", callback=_print_version, is_eager=True)
     ] = False,
@@ -98,10 +82,17 @@ def options(
     """Raw LLM token streams in; structured, checked, clean outputs and trajectories out."""
 
 
+def _asked(arguments: Sequence[str]) -> Iterable[str]:
+    """The group whose command is asked for; all of them for help, completion or a command that is none."""
+    first = arguments[0] if arguments else ""
+    return [group for group, commands in GROUPS.items() if first in commands] or GROUPS
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command and exit the process with its code."""
+    given = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        app(sys.argv[1:] if arguments is None else list(arguments), prog_name="hermes-streams")
+        program(_asked(given))(given, prog_name="hermes-streams")
     except ConfigError as error:
         _leave(error, 2)
     except ServerAwayError as error:

@@ -6,8 +6,9 @@ import subprocess
 import sys
 
 import pytest
+import typer
 
-from streams.cli.app import main
+from streams.cli.app import GROUPS, main, program
 
 
 def code_of(*arguments: str) -> int:
@@ -48,3 +49,9 @@ def test_shell_completion_knows_the_commands() -> None:
         [sys.executable, "-m", "streams"], env={**os.environ, **words}, capture_output=True, text=True, check=False
     )
     assert found.stdout.split() == ["parse"]
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_a_group_adds_the_commands_that_the_table_says(group) -> None:
+    commands = typer.main.get_command(program([group])).commands
+    assert tuple(commands) == GROUPS[group]
