@@ -7,7 +7,7 @@ other.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 
 import orjson
@@ -16,6 +16,7 @@ from processors.learning.entry import definition_of
 from processors.learning.induce import Induced, induce
 from processors.learning.prove import Proof, prove
 from processors.learning.sample import Sample
+from processors.learning.shadowing import shadowed
 from schemas.jsonvalue import JsonObject
 from schemas.output import Output
 from schemas.pattern import Evidence, Pattern, PatternKind, PatternState
@@ -49,6 +50,8 @@ class Learner:
     """Collects what was not parsed, and learns from it."""
 
     run: Run
+    known_literals: frozenset[str] = frozenset()
+    """Markers of formats in use, which no learned opener may stand in for."""
     _pool: list[Sample] = field(default_factory=list)
     _good: list[Sample] = field(default_factory=list)
     _members: dict[str, list[Sample]] = field(default_factory=dict)
@@ -111,6 +114,11 @@ class Learner:
     def _attempt(self, samples: list[Sample], induced: Induced, entry_id: str) -> Attempt:
         definition = definition_of(induced, entry_id)
         proof = prove(samples, induced, lambda: self._changes(definition, induced))
+        if proof.accepted and (literal := shadowed(induced, self.known_literals)):
+            figures = {**proof.figures, "shadowed": literal}
+            proof = replace(
+                proof, accepted=False, reason="an opener that stands in for a known marker", figures=figures
+            )
         return Attempt(pattern=_pattern(entry_id, definition, induced, proof), accepted=proof.accepted)
 
     def _adopt(self, attempt: Attempt, samples: list[Sample]) -> None:

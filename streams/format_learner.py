@@ -8,6 +8,7 @@ that the learner holds live in this process: after a restart they are collected 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from processors.catalog import load_formats
 from processors.knowledge import Knowledge
 from processors.learn import Attempt, Learner, is_parsed
 from processors.learning.lifecycle import (
@@ -21,6 +22,7 @@ from processors.learning.lifecycle import (
 )
 from processors.learning.rehearse import Rehearsal
 from processors.learning.sample import Sample, sample
+from processors.learning.shadowing import literals_of
 from processors.snapshot import Snapshot, key_of
 from schemas.failure import Failure, FailureCode
 from schemas.output import Output
@@ -53,7 +55,7 @@ class FormatLearner:
         self._entries = entries
         self._approval = approval
         self._rehearsal = Rehearsal(known())
-        self._learner = Learner(self._rehearsal.run)
+        self._learner = Learner(self._rehearsal.run, literals_of(load_formats()))
         self._signatures = Signatures()
         self._tried: dict[str, _Tried] = {}
         self._moved: dict[str, int] = {}

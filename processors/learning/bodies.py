@@ -7,6 +7,7 @@ samples with it (`induce`), never here.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from processors.learning.literals import LITERAL_CHARS_MAX, QUORUM, Context, most_common, shared_prefix, shared_suffix
 from processors.learning.openers import Opener
@@ -16,6 +17,8 @@ from processors.learning.values import literal_at, structure_end, types_of
 
 KEY_END_CHARS_MAX = 24
 FIRSTS_TRIED = 3
+KEYS_LOOKED_AT_MAX = 24
+"""Keys of one call that are looked at for a quote token: a text of nothing but keys must not cost more than others."""
 CLOSE_QUORUM = 0.6
 """Share of calls whose ends must agree: some are cut off, or a token of the turn follows them."""
 _WORD = re.compile(r"\A[A-Za-z0-9_.:-]+")
@@ -99,9 +102,17 @@ def _closes(rests: list[tuple[Tail, str]]) -> tuple[str, str]:
 
 
 def _empties(without: list[Tail], close: str) -> str:
-    """What follows the name of a call without arguments: most often, and agreeing with the close."""
+    """What follows the name of a call without arguments: most often, and agreeing with the close.
+
+    Behind the close it is cut: what stands between two calls is not part of the first, and few outputs have two.
+    """
     short = [tail for tail in without if len(tail.text.rstrip()) <= LITERAL_CHARS_MAX]
-    ends = [(tail.output, _echoed(tail.text.rstrip(), name=tail.name)) for tail in short]
+    end = close.strip()
+    ends = []
+    for tail in short:
+        text = tail.text.rstrip()
+        at = text.find(end) if end else -1
+        ends.append((tail.output, _echoed(text[: at + len(end)] if at >= 0 else text, name=tail.name)))
     literal, outputs = most_common(ends)
     if literal and outputs:
         return literal
@@ -263,7 +274,7 @@ def quoted(shape: Shape, behind: Sequence[Tail]) -> Shape | None:
     others: list[Context] = []
     for tail in behind:
         pattern = _keys(tail)
-        for match in pattern.finditer(tail.text) if pattern else ():
+        for match in islice(pattern.finditer(tail.text), KEYS_LOOKED_AT_MAX) if pattern else ():
             if tail.text.startswith(shape.key_end, match.end()):
                 value = tail.text[match.end() + len(shape.key_end) :][:LITERAL_CHARS_MAX]
                 is_string = types_of(tail.properties.get(match.group())) == {"string"}

@@ -17,7 +17,7 @@ from processors.learning.reading import ReadCall, read_section
 from processors.learning.sample import Anchor, Sample
 from processors.learning.sections import with_section
 from processors.learning.shape import RUN, Reader, Shape, Typing, filled
-from processors.learning.thoughts import Thought, find_thought
+from processors.learning.thoughts import Thought, find_thought, whole_thought
 from processors.learning.values import CALL_CHARS_MAX, fits
 
 _NAME = re.compile(r"[\w.\-]+")
@@ -80,7 +80,7 @@ def induce(samples: Sequence[Sample]) -> Induced | None:
     if shape.section_open:
         first_calls = {n: samples[n].plain.rfind(shape.section_open, 0, at + 1) for n, at in first_calls.items()}
     starts = {n: at for n, at in first_calls.items() if at >= 0}
-    thought = find_thought(samples, starts, shape)
+    thought = whole_thought(find_thought(samples, starts, shape))
     ends = {n: readings[n].calls[-1].end for n in starts}
     frame, shape = find_frame(samples, {n: (starts[n], ends[n]) for n in starts}, shape, thought)
     return Induced(

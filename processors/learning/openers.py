@@ -163,7 +163,7 @@ def _section(firsts: list[_Placed], laters: list[_Placed], literal: str) -> str:
     return shared if again * 5 <= len(laters) else ""
 
 
-_PAIRED = {
+PAIRED = {
     ">": "<",
     "]": "[",
     "}": "{",
@@ -184,9 +184,9 @@ def whole_tags(literal: str) -> str:
     if blank >= 0 and strength(literal[blank:]):
         literal = literal[blank:].lstrip()
     for place, char in enumerate(literal):
-        if char in _PAIRED.values():
+        if char in PAIRED.values():
             break
-        if char in _PAIRED and literal[place + 1 : place + 2] != char and strength(literal[place + 1 :]):
+        if char in PAIRED and literal[place + 1 : place + 2] != char and strength(literal[place + 1 :]):
             return whole_tags(literal[place + 1 :])
     return literal.lstrip()
 
@@ -196,7 +196,7 @@ def _without_reasoning_close(pool: _Pool, suffix: str) -> str:
     without = [sample.plain for number, sample in enumerate(pool.samples) if number not in pool.carriers]
     for place in range(len(suffix) - 1, 1, -1):
         head = suffix[:place].strip()
-        is_border = suffix[place - 1].isspace() or (suffix[place - 1] in _PAIRED and not suffix[place].isalnum())
+        is_border = suffix[place - 1].isspace() or (suffix[place - 1] in PAIRED and not suffix[place].isalnum())
         if is_border and strength(head) and strength(suffix[place:]) and any(map(_shows(head), without)):
             return suffix[place:]
     return suffix

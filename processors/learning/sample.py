@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 
 from schemas.jsonvalue import JsonObject
 
@@ -86,7 +87,7 @@ def tool_properties(tools: Iterable[JsonObject]) -> dict[str, JsonObject]:
         parameters = function.get("parameters")
         properties = parameters.get("properties") if isinstance(parameters, dict) else None
         kept = properties if isinstance(properties, dict) else {}
-        found[function["name"]] = dict(list(kept.items())[:PROPERTIES_MAX])
+        found[function["name"]] = dict(islice(kept.items(), PROPERTIES_MAX))
     return found
 
 

@@ -14,7 +14,7 @@ from processors.learning.literals import (
     shared_suffix,
     strength,
 )
-from processors.learning.openers import left_context
+from processors.learning.openers import PAIRED, left_context
 from processors.learning.sample import Sample
 from processors.learning.shape import Shape
 
@@ -168,3 +168,14 @@ def _without_open(samples: Sequence[Sample], first_calls: dict[int, int], call_o
     if sum(text.count(close) != 1 and close in text for text in others) > ELSEWHERE_MAX * len(others):
         return None
     return Thought(open="", close=close, open_optional=True, outputs=frozenset(outputs))
+
+
+def whole_thought(thought: Thought | None) -> Thought | None:
+    """The pair, unless its close ends inside a bracket that its opener closes: then several closes share that much."""
+    if thought is None:
+        return None
+    for closing, opening in PAIRED.items():
+        is_cut = thought.close.count(opening) > thought.close.count(closing)
+        if is_cut and closing in thought.open:
+            return None
+    return thought

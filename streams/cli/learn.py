@@ -8,10 +8,12 @@ from typing import Annotated
 import orjson
 import typer
 
+from processors.catalog import load_formats
 from processors.knowledge import knowledge_of
 from processors.learn import Attempt, Learner
 from processors.learning.rehearse import Rehearsal
 from processors.learning.sample import Sample, sample
+from processors.learning.shadowing import literals_of
 from processors.pipeline import run
 from processors.snapshot import Snapshot
 from schemas.jsonvalue import JsonObject
@@ -94,7 +96,7 @@ class _Session:
     def __init__(self, snapshot: Snapshot, approve: Approval) -> None:
         self._rehearsal = Rehearsal(knowledge_of(snapshot))
         self._approve = approve
-        self._learner = Learner(self._rehearsal.run)
+        self._learner = Learner(self._rehearsal.run, literals_of(load_formats()))
         self._named: set[str] = set()
 
     def take(self, item: Sample, meta: Meta) -> list[Attempt]:
