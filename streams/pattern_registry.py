@@ -58,6 +58,18 @@ async def opened(where: str, prefix: str = "") -> AsyncIterator[Registry]:
         yield registry
 
 
+async def snapshot_at(where: str) -> Snapshot:
+    """What the registry at a Redis URL or in a file says, for who only reads: a file that isn't there is a mistake."""
+    _must_be_there(where)
+    async with opened(where) as registry:
+        return await registry.snapshot()
+
+
+def _must_be_there(where: str) -> None:
+    if "://" not in where and not Path(where).exists():
+        raise ConfigError(f"--registry: {where}: no such file")
+
+
 @asynccontextmanager
 async def connected(url: str, prefix: str = "") -> AsyncIterator["RedisRegistry"]:
     """The registry at a Redis URL, which can be followed; a server that is away is a ServerAwayError."""

@@ -1,10 +1,11 @@
 """Requests of the batch command `periods` → answers."""
 
 from dataclasses import fields
+from datetime import datetime
 
 from processors.periods.read import read_periods
 from processors.periods.reading import Item, read_moment, read_policy
-from schemas.jsonvalue import JsonObject
+from schemas.jsonvalue import Json, JsonObject
 
 FIELDS = tuple(field.name for field in fields(Item))
 
@@ -14,7 +15,7 @@ def answer_periods(request: JsonObject) -> JsonObject:
     user, now = request["user"], request.get("now")
     if not isinstance(user, str):
         raise TypeError("user: not a string")
-    moment = None if now is None else read_moment(now)
+    moment = None if now is None else _moment(now)
     reading = read_periods(user, moment, policy=read_policy(request.get("policy")))
     return {
         "id": request.get("id"),
@@ -25,3 +26,12 @@ def answer_periods(request: JsonObject) -> JsonObject:
         "candidates": [list(span) for span in reading.candidates],
         "items": [{name: getattr(item, name) for name in FIELDS} for item in reading.items],
     }
+
+
+def _moment(now: Json) -> datetime:
+    if not isinstance(now, str):
+        raise TypeError("now: not a string")
+    try:
+        return read_moment(now)
+    except ValueError:
+        raise ValueError("now: not an ISO 8601 time, as 2026-06-01T09:00:00+08:00") from None

@@ -4,6 +4,7 @@ Exit codes: 0 done · 1 some lines were not valid requests, or a check found som
 wrong · 3 a needed server is away.
 """
 
+import logging
 import sys
 from collections.abc import Iterable, Sequence
 from importlib import import_module
@@ -67,6 +68,8 @@ def program(groups: Iterable[str] = GROUPS) -> typer.Typer:
         pretty_exceptions_enable=False,
         result_callback=_exit_with,
         context_settings={"help_option_names": ["-h", "--help"]},
+        epilog="Exit codes: 0 done; 1 some lines were no requests, or a check found something; 2 usage or configuration"
+        " is wrong; 3 a needed server is away.",
     )
     for group in groups:
         import_module(f"streams.cli.{group}").register(app)
@@ -90,6 +93,8 @@ def _asked(arguments: Sequence[str]) -> Iterable[str]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command and exit the process with its code."""
+    for client in ("aiokafka", "clickhouse_connect"):  # where nothing is logged, our own message says what is wrong
+        logging.getLogger(client).addHandler(logging.NullHandler())
     given = sys.argv[1:] if arguments is None else list(arguments)
     try:
         program(_asked(given))(given, prog_name="hermes-streams")

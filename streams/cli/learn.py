@@ -3,6 +3,7 @@
 import asyncio
 from dataclasses import replace
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import orjson
@@ -15,7 +16,7 @@ from processors.learning.rehearse import Rehearsal
 from processors.learning.sample import Sample, sample
 from processors.learning.shadowing import literals_of
 from processors.pipeline import run
-from processors.snapshot import Snapshot
+from processors.snapshot import Snapshot, to_json
 from schemas.jsonvalue import JsonObject
 from schemas.pattern import Pattern, PatternState
 from schemas.token import Meta
@@ -24,6 +25,7 @@ from streams.cli.batch import read_lines
 from streams.cli.parse import meta_of, pieces_of
 from streams.pattern_registry import opened
 from streams.registry_changes import Registry, edit, following
+from streams.settings import ConfigError
 
 
 class Approval(StrEnum):
@@ -46,7 +48,18 @@ def learn(
     approve: Annotated[Approval, typer.Option(help="auto: a proven pattern is active at once.")] = Approval.AUTO,
 ) -> int:
     """Learn formats from raw outputs: one JSON line for each candidate, with state, signature, support and evidence."""
+    _make_file(registry)
     return asyncio.run(_learn(source, registry, approve))
+
+
+def _make_file(where: str) -> None:
+    """An empty file where none is: `parse` reads it also when nothing was learned; a wrong place is told at once."""
+    if "://" in where or Path(where).exists():
+        return
+    try:
+        Path(where).write_bytes(to_json(Snapshot()))
+    except OSError as error:
+        raise ConfigError(f"--registry: {where}: {error.strerror}") from None
 
 
 async def _learn(source: str, where: str, approve: Approval) -> int:

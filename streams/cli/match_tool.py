@@ -44,7 +44,11 @@ def match_tool(
     target: Annotated[str, typer.Option("-o", "--output", help="Answers, one a line; - for stdout.")] = "-",
     jobs: Annotated[int, typer.Option(min=1, help="Worker processes.")] = 1,
 ) -> int:
-    """Wrong tool names → the tool each means, or none, and up to three candidates."""
+    """Wrong tool names → the tool each means, or none, and up to three candidates.
+
+    Request: `name`, `tools` (definitions), and if known `id`, `arguments`. Answer: `id`, `tool`, `confidence`,
+    `candidates` (`name`, `score`).
+    """
     return run_batch(source, target, answer_match_tool, jobs=jobs)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import orjson
 import typer
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 from processors.knowledge import Knowledge, knowledge_of, shipped_knowledge
 from processors.pipeline import PipelineOptions, run
@@ -17,7 +17,7 @@ from schemas.token import Meta
 from schemas.wire import encode
 from streams.chunking import Chunker, Chunking
 from streams.cli.batch import RequestError, run_batch
-from streams.pattern_registry import opened
+from streams.pattern_registry import snapshot_at
 
 _META = TypeAdapter(Meta)
 _META_FIELDS = ("model", "user", "now", "format", "policy", "tenant")
@@ -49,7 +49,8 @@ def parse(
 ) -> int:
     """Parse recorded raw outputs: reasoning, tool calls, state and response of each, without personal data.
 
-    Request: `id`, `text` or `chunks`, and what is known: `tools`, `user`, `now`, `model`, `reasoning_open`, `format`.
+    Request: `id`, `text` or `chunks`, and what is known: `tools` (definitions), `user`, `now` (ISO 8601), `model`,
+    `reasoning_open`, `format`. Answer: an output as on `llm.outputs`.
     """
     options = ParseOptions(registry, chunk, seed, not no_clean)
     _prepared(options)  # a registry that can't be read ends the command before the first line
@@ -80,8 +81,15 @@ def meta_of(request: JsonObject) -> Meta:
     given["reasoning_open"] = bool(request.get("reasoning_open"))
     try:
         return _META.validate_python(given)
-    except ValueError as error:
-        raise RequestError(f"not a valid request: {str(error).splitlines()[1]}") from None
+    except ValidationError as error:
+        raise RequestError(_why(error)) from None
+
+
+def _why(error: ValidationError) -> str:
+    """Field and reason in JSON's words, without the value."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    reason = first["msg"].replace("tuple", "list").replace("dictionary", "object")
+    return f"{'.'.join(map(str, first['loc']))}: {reason}"
 
 
 def pieces_of(request: JsonObject, chunker: Chunker) -> list[str]:
@@ -102,5 +110,4 @@ def _prepared(options: ParseOptions) -> tuple[Knowledge, Chunker]:
 
 
 async def _loaded(where: str) -> Knowledge:
-    async with opened(where) as registry:
-        return knowledge_of(await registry.snapshot())
+    return knowledge_of(await snapshot_at(where))

@@ -13,7 +13,11 @@ def read_texts(
     target: Annotated[str, typer.Option("-o", "--output", help="Answers, one a line; - for stdout.")] = "-",
     jobs: Annotated[int, typer.Option(min=1, help="Worker processes.")] = 1,
 ) -> int:
-    """Dates and periods in people's words, read from `now`; nothing is guessed."""
+    """Dates and periods in people's words, read from `now`; nothing is guessed.
+
+    Request: `user` (the text), `now` (ISO 8601), and if wanted `id`, `policy`. Answer: `id`, `kind` (none, date, range,
+    datetime, ambiguous, unread, impossible), `start`, `end`, `text`, `candidates`, and each place as one of `items`.
+    """
     return run_batch(source, target, answer_periods, jobs=jobs)
 
 

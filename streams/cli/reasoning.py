@@ -13,7 +13,7 @@ from processors.reasoning.feedback import Labelled
 from processors.reasoning.gaps import find_gaps
 from schemas.jsonvalue import JsonObject
 from schemas.reasoning import Label
-from streams.cli.batch import RequestError, read_line, run_batch
+from streams.cli.batch import RequestError, read_line, reason_of, run_batch
 from streams.cli.registry import run_with
 from streams.feedback import give_feedback
 from streams.settings import ConfigError
@@ -46,12 +46,19 @@ Jobs = Annotated[int, typer.Option(min=1, help="Worker processes.")]
 
 
 def classify_lines(source: Source, target: Target = "-", jobs: Jobs = 1) -> int:
-    """Reasoning sentences → what each does: planning, self_correction, evaluation, …, with a confidence."""
+    """Reasoning sentences → what each does: planning, self_correction, evaluation, …, with a confidence.
+
+    Request: `text` (one sentence), and if known `id`, `lang`. Answer: `id`, `label`, `confidence`, `scores`.
+    """
     return run_batch(source, target, answer_classify, jobs=jobs)
 
 
 def gaps_of_lines(source: Source, target: Target = "-", jobs: Jobs = 1) -> int:
-    """Lists of reasoning steps → how well each follows from those before, and where the chain breaks."""
+    """Lists of reasoning steps → how well each follows from those before, and where the chain breaks.
+
+    Request: `steps` (texts in order), and if wanted `id`. Answer: `id`, `similarity` (a number for each joint), `gaps`
+    (numbers of joints, from 0).
+    """
     return run_batch(source, target, answer_gaps, jobs=jobs)
 
 
@@ -91,7 +98,7 @@ def _labelled(number: int, line: bytes) -> Labelled:
         row = read_line(line)
         return Labelled(text=str(row["text"]), label=Label(row["label"]))
     except (KeyError, ValueError) as error:  # not JSON, no text or label, or none of the labels
-        raise ConfigError(f"line {number}: {error}") from None
+        raise ConfigError(f"line {number}: {reason_of(error)}") from None
 
 
 def register(app: typer.Typer) -> None:

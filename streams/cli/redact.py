@@ -42,7 +42,10 @@ def redact_texts(
     types: Annotated[str | None, typer.Option(help="Only these, comma-separated: phone,email,…")] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Worker processes.")] = 1,
 ) -> int:
-    """Texts → the same without personal data and secrets, and where they stood."""
+    """Texts → the same without personal data and secrets, and where they stood.
+
+    Request: `text`, and if wanted `id`. Answer: `id`, `text`, `spans` (`start`, `end` in the text as given, `type`).
+    """
     return run_batch(source, target, partial(answer_redact, rules=_rules_for(types)), jobs=jobs)
 
 

@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from processors.repair import NO_RULES, Rules, ToolSchema, compile_tool, rules_of
-from processors.snapshot import Snapshot
 from processors.tools.arguments import read_arguments, said_in, settled
 from processors.tools.links import canonical
 from processors.tools.toolbox import loaded
@@ -16,7 +15,7 @@ from schemas.jsonvalue import JsonObject
 from schemas.segment import CallDraft
 from schemas.token import Meta
 from streams.cli.batch import RequestError, run_batch
-from streams.pattern_registry import opened
+from streams.pattern_registry import snapshot_at
 
 
 @lru_cache(maxsize=256)
@@ -54,12 +53,7 @@ def answer_repair(request: JsonObject, rules: Rules = NO_RULES) -> JsonObject:
 def _rules_in(registry: str | None) -> Rules:
     if registry is None:
         return NO_RULES
-    return rules_of(asyncio.run(_snapshot(registry)).rules)
-
-
-async def _snapshot(registry: str) -> Snapshot:
-    async with opened(registry) as entries:
-        return await entries.snapshot()
+    return rules_of(asyncio.run(snapshot_at(registry)).rules)
 
 
 def repair_texts(
@@ -68,7 +62,11 @@ def repair_texts(
     registry: Annotated[str | None, typer.Option(help="Learned rules: a registry file or a Redis URL.")] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Worker processes.")] = 1,
 ) -> int:
-    """Damaged argument texts → arguments that fit their tool, or a refusal that says why."""
+    """Damaged argument texts → arguments that fit their tool, or a refusal that says why.
+
+    Request: `raw` (the text), `tool` (its definition), and if known `id`, `user`, `now`, `policy`. Answer: `id`,
+    `status` (ok, repaired, refused), `arguments`, `confidence`, `repairs`, `refusal`.
+    """
     return run_batch(source, target, partial(answer_repair, rules=_rules_in(registry)), jobs=jobs)
 
 

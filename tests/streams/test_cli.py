@@ -55,3 +55,36 @@ def test_shell_completion_knows_the_commands() -> None:
 def test_a_group_adds_the_commands_that_the_table_says(group) -> None:
     commands = typer.main.get_command(program([group])).commands
     assert tuple(commands) == GROUPS[group]
+
+
+@pytest.mark.parametrize("command", ["parse", "repair"])
+def test_registry_file_that_is_not_there_is_a_mistake(command, tmp_path, capsys) -> None:
+    source = tmp_path / "in.jsonl"
+    source.write_text('{"id": 1, "text": "a", "raw": "{}"}\n', encoding="utf-8")
+    missing = tmp_path / "none.json"
+    assert code_of(command, str(source), "--registry", str(missing)) == 2
+    assert capsys.readouterr().err == f"hermes-streams: --registry: {missing}: no such file\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "request_", "why"),
+    [
+        ("parse", {"id": 1, "text": "a", "tools": "w"}, "tools: Input should be a valid list"),
+        ("parse", {"id": 1, "text": "a", "tools": ["w"]}, "tools.0: Input should be a valid object"),
+        ("parse", {"id": 1, "text": "a", "now": 5}, "now: Input should be a valid string"),
+        ("periods", {"user": "tomorrow", "now": "gestern"}, "now: not an ISO 8601 time, as 2026-06-01T09:00:00+08:00"),
+        ("periods", {"user": "tomorrow", "now": 5}, "now: not a string"),
+    ],
+)
+def test_invalid_field_is_named_with_the_reason(command, request_, why, tmp_path, capsys) -> None:
+    source = tmp_path / "in.jsonl"
+    source.write_text(json.dumps(request_) + "\n", encoding="utf-8")
+    assert code_of(command, str(source)) == 1
+    assert capsys.readouterr().err == f"line 1: {why}\n"
+
+
+def test_feedback_names_the_field_that_is_missing(tmp_path, capsys) -> None:
+    source = tmp_path / "in.jsonl"
+    source.write_text('{"text": "a"}\n', encoding="utf-8")
+    assert code_of("feedback", str(source)) == 2
+    assert "line 1: missing field 'label'" in capsys.readouterr().err

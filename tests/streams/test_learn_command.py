@@ -37,3 +37,19 @@ def test_odd_ids_and_texts_are_taken(tmp_path) -> None:
     with pytest.raises(SystemExit) as leaving:
         main(["learn", str(source), "--registry", str(tmp_path / "registry.json")])
     assert not leaving.value.code
+
+
+def test_registry_file_is_there_also_when_nothing_was_learned(tmp_path) -> None:
+    source, registry = tmp_path / "in.jsonl", str(tmp_path / "registry.json")
+    source.write_text('{"id": 1, "text": "plain"}\n', encoding="utf-8")
+    for command in ("learn", "parse"):
+        with pytest.raises(SystemExit) as leaving:
+            main([command, str(source), "--registry", registry])
+        assert not leaving.value.code
+
+
+def test_registry_file_that_cannot_be_made_is_told(tmp_path, capsys) -> None:
+    with pytest.raises(SystemExit) as leaving:
+        main(["learn", "-", "--registry", str(tmp_path / "none" / "registry.json")])
+    assert leaving.value.code == 2
+    assert "No such file or directory" in capsys.readouterr().err
