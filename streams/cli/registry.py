@@ -1,4 +1,4 @@
-"""`registry list|show|approve|reject|export|import|rollback`: the entries that processors are built from."""
+"""`registry list|show|diff|approve|reject|pin|unpin|export|import|rollback`: what processors are built from."""
 
 import asyncio
 import sys
@@ -10,11 +10,12 @@ from typing import Annotated, TypeVar
 import orjson
 import typer
 
-from processors.snapshot import RegistryFormatError, Snapshot, from_json, to_json
+from processors.snapshot import RegistryFormatError, Snapshot, from_json, key_of, to_json
 from schemas.pattern import Evidence, Pattern, PatternKind, PatternState
 from streams.cli.show import show
 from streams.pattern_registry import RedisRegistry, opened
 from streams.registry_changes import Registry, back_to, edit, following, merged
+from streams.registry_history import difference, state_at, timeline_of
 from streams.settings import ConfigError, load
 
 Done = TypeVar("Done")
@@ -43,13 +44,52 @@ def list_entries(
 def show_entry(
     entry: Annotated[str, typer.Argument(help="`kind/id`, as `registry list` prints it.")],
     registry: Annotated[str | None, REGISTRY] = None,
+    timeline: Annotated[bool, typer.Option("--timeline", help="Its records in order, to be read by a person.")] = False,
 ) -> None:
-    """One entry with its evidence, as JSON."""
+    """One entry with its evidence, as JSON or as a timeline."""
+    if timeline:
+        records = [one for one in run_with(registry, lambda one: one.records()) if key_of(one) == entry]
+        if not records:
+            raise ConfigError(f"no entry {entry!r}; `registry list` has them")
+        print("\n".join(timeline_of(records)))
+        return
     found = run_with(registry, lambda one: one.snapshot()).entries.get(entry)
     if found is None:
         raise ConfigError(f"no entry {entry!r}; `registry list` has them")
     sys.stdout.buffer.write(orjson.dumps(asdict(found), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
     sys.stdout.buffer.flush()
+
+
+@group.command("diff")
+def diff(
+    version: Annotated[int, typer.Argument(min=0, help="A registry version.")],
+    other: Annotated[int, typer.Argument(metavar="VERSION", min=0, help="Another one.")],
+    registry: Annotated[str | None, REGISTRY] = None,
+) -> None:
+    """What changed between two registry versions: + came, - was not there yet, ~ differs."""
+    records = run_with(registry, _history)
+    lines = difference(state_at(version, records), state_at(other, records))
+    print("\n".join(lines) if lines else "nothing changed")
+
+
+@group.command("pin")
+def pin(
+    entry: Annotated[str, typer.Argument(help="`kind/id`, as `registry list` prints it.")],
+    registry: Annotated[str | None, REGISTRY] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would change.")] = False,
+) -> None:
+    """Keep an entry as it is: nothing that is learned moves, replaces or retires it."""
+    _change(registry, entry, lambda found: _pinned(found, is_pinned=True), dry_run=dry_run)
+
+
+@group.command("unpin")
+def unpin(
+    entry: Annotated[str, typer.Argument(help="`kind/id`, as `registry list` prints it.")],
+    registry: Annotated[str | None, REGISTRY] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would change.")] = False,
+) -> None:
+    """Let what is learned move an entry again."""
+    _change(registry, entry, lambda found: _pinned(found, is_pinned=False), dry_run=dry_run)
 
 
 @group.command("export")
@@ -117,19 +157,40 @@ def reject(
 
 
 def _decide(registry: str | None, entry: str, state: PatternState, *, dry_run: bool) -> None:
+    def decided(found: Pattern) -> Pattern:
+        step = Evidence(step="decided", data={"from": found.state, "to": state})
+        return replace(found, state=state, evidence=(*found.evidence, step)) if found.state is not state else found
+
+    _change(registry, entry, decided, dry_run=dry_run)
+
+
+def _pinned(found: Pattern, *, is_pinned: bool) -> Pattern:
+    if found.pinned is is_pinned:
+        return found
+    step = Evidence(step="decided", data={"pinned": is_pinned})
+    return replace(found, pinned=is_pinned, evidence=(*found.evidence, step))
+
+
+def _change(registry: str | None, entry: str, make: Callable[[Pattern], Pattern], *, dry_run: bool) -> None:
+    """Change one entry, decided on what it is when the change is made."""
+
     def change(snapshot: Snapshot) -> tuple[Pattern, ...]:
         found = snapshot.entries.get(entry)
         if found is None:
             raise ConfigError(f"no entry {entry!r}; `registry list` has them")
-        evidence = (*found.evidence, Evidence(step="decided", data={"from": found.state, "to": state}))
-        return (
-            (following(snapshot, replace(found, state=state, evidence=evidence)),) if found.state is not state else ()
-        )
+        made = make(found)
+        return (following(snapshot, made),) if made is not found else ()
 
     if dry_run:
         _say(change(run_with(registry, lambda one: one.snapshot())), dry_run=True)
     else:
         _say(run_with(registry, lambda one: edit(one, change)), dry_run=False)
+
+
+async def _history(registry: Registry) -> tuple[Pattern, ...]:
+    if not isinstance(registry, RedisRegistry):
+        raise ConfigError("a registry file keeps no history; ask the registry in Redis")
+    return await registry.records()
 
 
 async def _imported(registry: Registry, given: Snapshot) -> tuple[Pattern, ...]:
@@ -150,7 +211,9 @@ async def _rolled_back(registry: Registry, version: int, *, dry_run: bool) -> tu
 
 def _say(changes: tuple[Pattern, ...], *, dry_run: bool) -> None:
     for entry in changes:
-        print(f"{entry.kind}/{entry.id}: {'would be ' if dry_run else ''}{entry.state}, version {entry.version}")
+        pinned = ", pinned" if entry.pinned else ""
+        would = "would be " if dry_run else ""
+        print(f"{entry.kind}/{entry.id}: {would}{entry.state}{pinned}, version {entry.version}")
     if not changes:
         print("nothing to do")
 
