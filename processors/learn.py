@@ -156,10 +156,10 @@ def _shows(item: Sample, induced: Induced) -> bool:
     return thought is not None and (thought.open or thought.close) in item.plain
 
 
-def _content(output: Output) -> bytes:
+def _content(output: Output) -> str:
     """What must not change: everything but which format it was read as."""
     calls = [(call.name, call.arguments, call.status) for call in output.tool_calls]
-    return orjson.dumps([output.response, output.reasoning.text, calls])
+    return repr((output.response, output.reasoning.text, calls))
 
 
 def _kept(items: list[Sample], item: Sample, seen: int, limit: int) -> list[Sample]:

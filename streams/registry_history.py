@@ -71,7 +71,9 @@ def _bytes(entry: Pattern) -> bytes:
 
 
 def _changed(before: Pattern, after: Pattern) -> list[str]:
-    texts = [
-        orjson.dumps(entry.definition, option=orjson.OPT_INDENT_2).decode().splitlines() for entry in (before, after)
-    ]
-    return [f"    {line}" for line in unified_diff(*texts, lineterm="", n=1) if not line.startswith(("---", "+++"))]
+    lines = unified_diff(_lines(before), _lines(after), lineterm="", n=1)
+    return [f"    {line}" for line in lines if not line.startswith(("---", "+++"))]
+
+
+def _lines(entry: Pattern) -> list[str]:
+    return orjson.dumps(entry.definition, option=orjson.OPT_INDENT_2).decode().splitlines()

@@ -21,6 +21,8 @@ BLANK = "\x03"
 """Stands for each character that is only shown; no literal may hold it."""
 _PLACEHOLDERS = {0: "\ufffd", 1: "\ufffd", 2: "\ufffd", 3: "\ufffd"}
 """The marks that literals use for what varies must not come from a text."""
+_SURROGATE = re.compile("[\ud800-\udfff]")
+"""Half a character can't be written to the registry, so no literal may have one."""
 _SHOWN = re.compile(r"(?:^|\n)(`{3,}|~{3,}).*?(?:\n\1[`~]*|\Z)|<!--.*?(?:-->|\Z)", re.DOTALL)
 
 
@@ -98,7 +100,7 @@ def sample(request: JsonObject) -> Sample:
         text = "".join(str(chunk) for chunk in request.get("chunks") or [])
     return Sample(
         id=str(request.get("id", "")),
-        text=text[:SAMPLE_CHARS_MAX].translate(_PLACEHOLDERS),
+        text=_SURROGATE.sub("\ufffd", text[:SAMPLE_CHARS_MAX].translate(_PLACEHOLDERS)),
         tools=tool_properties(request.get("tools") or []),
         source=str(request.get("source") or request.get("model") or ""),
     )

@@ -228,6 +228,13 @@ def test_what_is_no_format_becomes_none(kind) -> None:
     assert accepted(NO_FORMATS[kind]) == []
 
 
+def test_torn_characters_in_every_output_raise_nothing() -> None:
+    torn = pool(lambda d, n, a: f"⟦call:{n}\ud83d⟧{dumps(a)}\ud83d⟦/call⟧")
+    texts = [{"id": f"t{number}", "text": "a \ud800 b", "tools": torn[0]["tools"]} for number in range(5)]
+    for definition in accepted([*texts, *torn]):
+        assert json.dumps(definition, ensure_ascii=False).encode()
+
+
 def flood(text: str, count: int = 8):
     tools = [{"function": {"name": "get_weather", "parameters": {"properties": {"city": {"type": "string"}}}}}]
     return [{"id": str(number), "text": text, "tools": tools} for number in range(count)]
