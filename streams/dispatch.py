@@ -209,9 +209,14 @@ def _judged(call: ToolCall, came: Answer | Fault, tool: Tool) -> ToolResult:
 def _result(call: ToolCall, status: str, **more: object) -> ToolResult:
     """A result that is fit for a public topic: without personal data, of bounded size."""
     fields = dict(more)
-    if isinstance(error := fields.get("error"), str):
-        fields["error"] = redact(error[:ERROR_CHARS_MAX].encode("utf-8", "replace").decode()).text
-    fields["content"] = redact_json(fields.get("content"))[0]
+    error = fields.get("error")
+    try:
+        if isinstance(error, str):
+            fields["error"] = redact(error[:ERROR_CHARS_MAX].encode("utf-8", "replace").decode()).text
+        fields["content"] = redact_json(fields.get("content"))[0]
+    except (ValueError, LookupError, ArithmeticError, RecursionError):
+        # What cleaning raises on text that nobody thought of. The call has run: its status is kept, its words are not.
+        fields |= {"error": error and "what the tool said could not be cleaned", "content": {"reason": "clean_failed"}}
     return ToolResult(stream_id=call.stream_id, call_id=call.id, status=status, **fields)  # type: ignore[arg-type]
 
 

@@ -102,5 +102,5 @@ async def _bounded(stream: asyncio.StreamReader | None) -> str:
 
 
 def _end(process: Process) -> None:
-    with suppress(ProcessLookupError):  # the usual case: it and its children have ended
+    with suppress(ProcessLookupError, PermissionError):  # the usual case: it and its children have ended
         os.killpg(process.pid, signal.SIGKILL)

@@ -18,7 +18,7 @@ from processors.repair import ToolSchema, compile_tool
 from processors.tools.definition import ToolFormatError
 from processors.tools.from_python import tools_of_python
 from schemas.jsonvalue import Json, JsonObject
-from streams.executing.protocol import Answer, wrong_in
+from streams.executing.protocol import Answer, plain, wrong_in
 
 _SIDE_EFFECTS = re.compile(r"^\s*(?:side effects|副作用)\s*[:：]\s*(.*?)\s*$", re.IGNORECASE | re.MULTILINE)
 _NONE = re.compile(r"(?:none|no|无|没有)[.。]?", re.IGNORECASE)
@@ -63,7 +63,8 @@ class PythonTool:
                 found = await asyncio.to_thread(self.function, **arguments)
         except SystemExit as error:  # would end the worker
             return Fault(kind="SystemExit", text=str(error))
-        return found if isinstance(found, Answer) else Answer(found)
+        # Here, because what an object says of itself is the tool's code too, and may raise.
+        return Answer(plain(found.content), found.cost_usd) if isinstance(found, Answer) else Answer(plain(found))
 
 
 def tool(rule: ToolRule | None = None, error_rules: tuple[ErrorRule, ...] = ()) -> Callable[..., PythonTool]:

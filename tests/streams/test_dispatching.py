@@ -18,7 +18,7 @@ from streams.dispatch import Dispatcher, DispatchOptions
 from streams.dispatch_worker import DispatchWorker
 from streams.executing.load import load_tools
 from streams.leases import Terms, leases
-from streams.settings import ConfigError
+from streams.settings import ConfigError, ServerAwayError
 from tests.streams.flow import consumed, prepared, produce
 
 pytestmark = pytest.mark.engines
@@ -175,6 +175,18 @@ def test_a_lease_that_ran_out_is_lost_for_side_effects_and_its_worker_is_fenced(
 def test_a_permission_for_a_tool_that_is_not_there_is_refused() -> None:
     with pytest.raises(ConfigError, match="pya"):
         Dispatcher(TOOLS, None, DispatchOptions(permitted=frozenset({"pya"})))
+
+
+def test_while_redis_is_away_nothing_is_executed(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("EFFECTS", str(tmp_path / "effects"))
+
+    async def main():
+        async with leases("redis://127.0.0.1:1") as kept:
+            await Dispatcher(TOOLS, kept, OPTIONS).dispatch(output("s", ("pay", {"amount": 1})))
+
+    with pytest.raises(ServerAwayError):
+        asyncio.run(main())
+    assert not (tmp_path / "effects").exists()
 
 
 def test_the_worker_publishes_results_and_again_when_outputs_are_read_again(running, tmp_path, monkeypatch) -> None:

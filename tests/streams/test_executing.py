@@ -1,6 +1,8 @@
 """Tools of each kind: what they say about themselves, what they refuse, what they do and how they fail."""
 
 import asyncio
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -8,11 +10,12 @@ from aiohttp import web
 
 from processors.dispatching.errors import Fault
 from processors.tools.definition import ToolFormatError
+from streams.dispatch import outcome
 from streams.executing.command_tool import command
 from streams.executing.http_tool import http_tools
 from streams.executing.load import load_tools
 from streams.executing.protocol import Answer, plain
-from streams.executing.python_tool import has_side_effects
+from streams.executing.python_tool import has_side_effects, tool
 from streams.settings import ConfigError
 
 TOOLS = load_tools(Path(__file__).parent / "dispatch_tools.py")
@@ -84,6 +87,47 @@ def test_a_command_that_fails_or_writes_much_is_bounded() -> None:
     assert (found.kind, found.code) == ("exit", 2)
     much = command("m", ("head", "-c", "3000000", "/dev/zero"), {"properties": {}})
     assert len(asyncio.run(much.execute({}, "x")).content["text"]) == 256_000
+
+
+def test_a_command_that_takes_too_long_is_killed_with_its_children(tmp_path) -> None:
+    script = tmp_path / "s.sh"
+    script.write_text(f"(sleep 1; touch {tmp_path}/late) &\nsleep 30\n", encoding="utf-8")
+    slow = command("s", ("sh", str(script)), {"properties": {}})
+    began = time.monotonic()
+
+    async def main():
+        found = await outcome(slow.execute({}, "x"), 0.3)
+        await asyncio.sleep(1.2)
+        return found
+
+    assert asyncio.run(main()).kind == "TimeoutError"
+    assert time.monotonic() - began < 10
+    assert not (tmp_path / "late").exists()
+
+
+class Odd:
+    def __repr__(self) -> str:
+        raise RuntimeError("not even this")
+
+
+@tool()
+def odd() -> object:
+    """Give what can't be written down.
+
+    Side effects: none
+    """
+    return Odd()
+
+
+@tool()
+def leave() -> None:
+    """End the program."""
+    sys.exit("bye")
+
+
+def test_whatever_a_function_does_is_a_fault_of_it() -> None:
+    assert asyncio.run(outcome(odd.execute({}, "x"), 5)).kind == "RuntimeError"
+    assert asyncio.run(outcome(leave.execute({}, "x"), 5)) == Fault(kind="SystemExit", text="bye")
 
 
 @pytest.mark.parametrize("words", [(), ("{what}",), ("echo",)])
