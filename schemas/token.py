@@ -7,6 +7,9 @@ from pydantic import Field
 
 from schemas.jsonvalue import Json, JsonObject
 
+COUNT_MAX = 2**53 - 1
+"""Greatest number of a delta: the greatest integer that JSON carries to every language."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Meta:
@@ -38,7 +41,7 @@ class Token:
 
     schema: Literal["token/1"] = "token/1"
     stream_id: Annotated[str, Field(min_length=1)]
-    seq: int
+    seq: Annotated[int, Field(ge=0, le=COUNT_MAX)]
     """Number of the delta in its stream, from 0; a repeated number is ignored, a gap is recorded."""
     text: str
     ts: float | None = None
@@ -47,5 +50,5 @@ class Token:
     finish_reason: str | None = None
     usage: dict[str, Json] | None = None
     meta: Meta | None = None
-    count: Annotated[int, Field(ge=1)] = 1
+    count: Annotated[int, Field(ge=1, le=COUNT_MAX)] = 1
     """Deltas that were joined into this one; `seq` is the number of the first."""

@@ -16,7 +16,7 @@ from schemas.output import Output
 from schemas.pattern import Pattern
 from schemas.reasoning import Node, StateEntry
 from schemas.segment import Closed, Delta, Opened, Relabel, Segment
-from schemas.token import Token
+from schemas.token import COUNT_MAX, Token
 from schemas.toolcall import ToolCall, ToolResult
 from schemas.trajectory import Step
 
@@ -41,6 +41,10 @@ Event = (
 
 _ADAPTER: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="schema")])
 _TOKEN: TypeAdapter[Token] = TypeAdapter(Token)
+NESTING_MAX = 250
+"""Deepest value written: orjson ends at 254 levels."""
+FLOAT_END = 10**308
+"""Integers below fit a float."""
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
@@ -49,11 +53,15 @@ class UndecodableError(ValueError):
 
 
 def encode(event: Event) -> bytes:
-    """One event as JSON bytes; lone surrogates, which UTF-8 has no place for, become U+FFFD."""
+    """One event as JSON bytes.
+
+    Lone surrogates, which UTF-8 has no place for, are replaced; integers over 64 bits become floats, as most readers
+    of JSON take them, or text if they are too great for that.
+    """
     try:
         return orjson.dumps(event)
     except TypeError:
-        return orjson.dumps(_without_surrogates(asdict(event)))
+        return orjson.dumps(_writable(asdict(event)))
 
 
 def decode(data: bytes | None) -> Event:
@@ -77,7 +85,7 @@ def decode_token(data: bytes | None) -> Token:
     try:
         fields = json.loads(data)
         text = fields.pop("text")
-        return replace(_TOKEN.validate_python({**fields, "text": ""}), text=_string(text))
+        return replace(_TOKEN.validate_python({**_writable(fields), "text": ""}), text=_string(text))
     except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
         # ValueError: not JSON or not valid; the others: not an object, or a text that is no string.
         raise UndecodableError(_why(error) if isinstance(error, ValidationError) else "not a token") from None
@@ -98,6 +106,8 @@ def _plain(value: bytes | None) -> tuple[str, int, str] | None:
     except (orjson.JSONDecodeError, KeyError, TypeError):  # TypeError: not an object
         return None
     if type(stream_id) is not str or type(seq) is not int or type(text) is not str or not stream_id:
+        return None
+    if not 0 <= seq <= COUNT_MAX:
         return None
     if len(found) == 3 or (len(found) == 4 and found.get("schema") == "token/1"):
         return stream_id, seq, text
@@ -122,11 +132,16 @@ def _why(error: ValidationError) -> str:
     return f"{place}: {first['msg']}" if place else str(first["msg"])
 
 
-def _without_surrogates(value: object) -> object:
+def _writable(value: Json, levels: int = NESTING_MAX) -> Json:
+    """The value with nothing in it that orjson can't write; raises TypeError where it is nested too deep."""
+    if levels < 0:
+        raise TypeError
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, int) and not -(2**63) <= value < 2**64:
+        return float(value) if abs(value) < FLOAT_END else str(value)
     if isinstance(value, list | tuple):
-        return [_without_surrogates(item) for item in value]
+        return [_writable(item, levels - 1) for item in value]
     if isinstance(value, dict):
-        return {_without_surrogates(key): _without_surrogates(item) for key, item in value.items()}
+        return {_writable(key): _writable(item, levels - 1) for key, item in value.items()}
     return value

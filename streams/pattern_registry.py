@@ -17,6 +17,7 @@ from pathlib import Path
 
 import redis.asyncio as redis
 from redis.exceptions import ConnectionError as RedisAwayError
+from redis.exceptions import ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from processors.snapshot import Snapshot, key_of, snapshot_of
@@ -29,7 +30,8 @@ from streams.settings import ConfigError, ServerAwayError
 LOOK_S = 1.0
 """How often a follower looks at the version without an announcement: half of the 2 s in which a change must be used."""
 
-AWAY = (RedisAwayError, RedisTimeoutError)
+AWAY = (RedisAwayError, RedisTimeoutError, ResponseError)
+"""ResponseError: a server that refuses, because it is a replica, full, or holds other things under the same keys."""
 
 _LOG = logging.getLogger(__name__)
 _PUBLISH = """
@@ -101,7 +103,7 @@ class RedisRegistry:
             pipe.get(self._version)
             pipe.hvals(self._entries)
             version, entries = await pipe.execute()
-        return snapshot_of(_patterns(entries), int(version or 0))
+        return snapshot_of(_patterns(entries), _number(version))
 
     async def publish(self, changes: Sequence[Pattern]) -> tuple[Pattern, ...]:
         """Make one change, all of it or nothing; raises StaleChangeError."""
@@ -112,7 +114,7 @@ class RedisRegistry:
                 found, size = await pipe.execute()
             if size + len(changes) > ENTRIES_MAX:
                 raise ConfigError(f"registry: more than {ENTRIES_MAX} entries")
-            version = int(found or 0)
+            version = _number(found)
             records = stamped(changes, version + 1)
             arguments: list[str | bytes | int] = [version]
             for record in records:
@@ -174,7 +176,7 @@ class RedisRegistry:
                 await channel.get_message(ignore_subscribe_messages=True, timeout=LOOK_S)
 
     async def _newer(self, last: Snapshot) -> Snapshot | None:
-        version = int(await self._client.get(self._version) or 0)
+        version = _number(await self._client.get(self._version))
         if version == last.version:
             return None
         if version < last.version or last.version < 0:  # another server, or a restored one: read everything
@@ -194,6 +196,14 @@ class RedisRegistry:
             _PUBLISH, len(keys), *keys, *arguments
         )  # redis-py types eval for both kinds of client
         return answer.decode()
+
+
+def _number(version: bytes | str | None) -> int:
+    """The registry version as stored; what is none is a server that can't be used, as one that is away."""
+    try:
+        return int(version or 0)
+    except ValueError:
+        raise ResponseError("the version is not a number") from None
 
 
 def _patterns(records: Iterable[bytes]) -> Iterator[Pattern]:

@@ -2,10 +2,11 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 
-from processors.snapshot import Snapshot
+from processors.snapshot import Snapshot, key_of, snapshot_of
+from schemas.pattern import Pattern, PatternKind, PatternState
 from streams.pattern_registry import connected
 from streams.settings import ServerAwayError, Settings
 from streams.worker import pause
@@ -13,6 +14,8 @@ from streams.worker import pause
 FIRST_S_MAX = 5.0
 """How long a worker waits at its start for the first snapshot, before it goes on with the shipped catalogues alone."""
 AGAIN_S = 1.0
+ALONE = -2
+"""Version of a snapshot that is only made to try some entries."""
 
 log = logging.getLogger(__name__)
 
@@ -58,8 +61,36 @@ class Snapshots:
 
     async def _take(self, snapshot: Snapshot) -> None:
         try:
-            await asyncio.to_thread(self._check, snapshot)
+            self._current = await asyncio.to_thread(self._usable, snapshot)
         except ValueError as error:
-            log.warning("registry version %d is not used: %s", snapshot.version, str(error).splitlines()[0])
-            return
-        self._current = snapshot
+            log.warning("registry version %d is not used: %s", snapshot.version, _first_line(error))
+
+    def _usable(self, snapshot: Snapshot) -> Snapshot:
+        """The snapshot, without the entries that nothing can be built from: one bad entry must not keep all out."""
+        try:
+            self._check(snapshot)
+        except ValueError:
+            bad = {key_of(entry) for kind in PatternKind for entry in self._bad(snapshot, kind)}
+            kept = [entry for key, entry in snapshot.entries.items() if key not in bad]
+            snapshot = snapshot_of(kept, snapshot.version)
+            self._check(snapshot)
+        return snapshot
+
+    def _bad(self, snapshot: Snapshot, kind: PatternKind) -> Iterator[Pattern]:
+        entries = snapshot.of(kind, PatternState.ACTIVE, PatternState.CANARY)
+        if self._why_not(entries):
+            for entry in entries:
+                if why := self._why_not([entry]):
+                    log.warning("registry: entry %s was left out: %s", key_of(entry), why)
+                    yield entry
+
+    def _why_not(self, entries: Iterable[Pattern]) -> str:
+        try:
+            self._check(snapshot_of(entries, ALONE))
+        except ValueError as error:
+            return _first_line(error)
+        return ""
+
+
+def _first_line(error: ValueError) -> str:
+    return str(error).splitlines()[0] if str(error) else type(error).__name__

@@ -1,5 +1,6 @@
 """Event ↔ bytes: round trips, and what is refused."""
 
+import orjson
 import pytest
 
 from schemas.failure import Failure, FailureCode, Stage
@@ -7,7 +8,7 @@ from schemas.output import Output
 from schemas.segment import CallDraft, Closed, Opened, Param, Relabel, Segment, SegmentKind
 from schemas.token import Meta, Token
 from schemas.toolcall import CallStatus, Repair, ToolCall
-from schemas.wire import UndecodableError, decode, decode_token, encode
+from schemas.wire import UndecodableError, decode, decode_token, encode, plain_tokens
 
 EVENTS = [
     Token(stream_id="s", seq=0, text="你好", meta=Meta(model="m", tools=({"type": "function"},))),
@@ -56,3 +57,33 @@ def test_record_that_is_not_ours_says_why_without_content(data, place) -> None:
     with pytest.raises(UndecodableError) as error:
         decode_token(data)
     assert place in str(error.value)
+
+
+@pytest.mark.parametrize("seq", [-1, 2**53, 2**63, 10**30, 10**400])
+def test_number_of_a_delta_is_one_that_every_reader_can_hold(seq) -> None:
+    data = b'{"stream_id": "s", "seq": %d, "text": "x"}' % seq
+    assert plain_tokens([data]) == [None]
+    for read in (decode_token, decode):
+        with pytest.raises(UndecodableError):
+            read(data.replace(b'"stream_id"', b'"schema": "token/1", "stream_id"'))
+
+
+def test_what_orjson_cannot_write_is_written() -> None:
+    odd = {"n": 10**30, "big": -(10**400), "torn": ["\ud83d"], "\ud83d": 2**64}
+    written = orjson.loads(encode(Opened(stream_id="s", meta=Meta(attrs=odd))))["meta"]["attrs"]
+    assert written["n"] == 1e30
+    assert written["big"] == "-1" + "0" * 400
+    assert "\ufffd" in written["torn"][0] or written["torn"][0] == "?"
+
+
+@pytest.mark.parametrize("depth", [200, 260, 400, 900, 5_000])
+def test_token_that_is_read_can_be_written(depth) -> None:
+    for text in (b"x", b"\\ud83d"):
+        deep = b"[" * depth + b"]" * depth
+        data = b'{"stream_id": "s", "seq": 0, "text": "%s", "meta": {"attrs": {"a": %s}}}' % (text, deep)
+        try:
+            token = decode_token(data)
+        except UndecodableError:
+            continue
+        encode(token)
+        encode(Opened(stream_id="s", meta=token.meta))
