@@ -32,8 +32,8 @@ test: $(READY)  ## all tests, on embedded engines (under 5 minutes)
 test-servers: $(READY)  ## the same tests on Apache Kafka (Java 17, Maven; or KAFKA_BOOTSTRAP) and redis-server (or REDIS_URL)
 	@HERMES_TEST_ENGINES=servers timeout $(SECONDS_MAX) $(BIN)/python -m pytest -m "engines or servers" tests
 
-demo: $(READY)  ## the main job: raw model output through all stages on embedded engines (about 1 minute)
-	@echo "demo: raw model output through topics, four stages, registry and ClickHouse tables; about 1 minute"
+demo: $(READY)  ## the main job: raw model output through all stages on embedded engines (20 s)
+	@echo "demo: raw model output through topics, four stages, registry and ClickHouse tables; about 20 s"
 	@$(BIN)/hermes-streams demo
 
 up:  ## everything on real servers with docker compose (SCALE="--scale segment=3"); without docker: hermes-streams up

@@ -1,6 +1,9 @@
 """Settings → one finding for each thing that the pipeline needs: whether it is well, and what to do if not."""
 
+import asyncio
+import json
 import shutil
+import urllib.request
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +14,10 @@ from streams.settings import ConfigError, ServerAwayError, Settings
 from streams.topic_reader import records
 from streams.topics import Topology, drift
 from streams.trajectories_to_clickhouse import Sink
+from streams.web.app import PAGE_FILE
 
 FREE_BYTES_MIN = 1_000_000_000
+PAGE_S_MAX = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +71,26 @@ async def _redis(settings: Settings) -> Finding:
 
 
 async def _clickhouse(settings: Settings) -> Finding:
+    if page := await asyncio.to_thread(_owner, settings):
+        return Finding("ClickHouse", True, f"embedded; its process shows the page {page}")
     sink = Sink(settings.clickhouse_dsn)
     try:
         applied = sink.migrate()
     finally:
         sink.close()
     return Finding("ClickHouse", True, f"tables are there{', made now' if applied else ''}")
+
+
+def _owner(settings: Settings) -> str | None:
+    """The page of the process that holds the embedded store: chDB lets only one process open its path."""
+    if not settings.clickhouse_dsn.startswith("chdb:"):
+        return None
+    try:
+        url: str = json.loads((Path(settings.data_dir) / PAGE_FILE).read_text(encoding="utf-8"))["url"]
+        urllib.request.urlopen(f"{url}/healthz", timeout=PAGE_S_MAX).close()  # noqa: S310 - our own file's address
+    except (OSError, ValueError, KeyError):  # no page, or its process was killed
+        return None
+    return url
 
 
 def _disk(settings: Settings) -> Finding:

@@ -85,7 +85,8 @@ def open_client(dsn: str) -> Client:
         ) from None
     except (ClickHouseError, OSError) as error:
         shown = address._replace(netloc=address.netloc.rpartition("@")[2]).geturl()
-        raise ServerAwayError(f"ClickHouse at {shown}: {short_error(error)}") from None
+        held = "; it may be held by another process, such as `up` or `run sink`: end that first" if is_embedded else ""
+        raise ServerAwayError(f"ClickHouse at {shown}: {short_error(error)}{held}") from None
     return client
 
 

@@ -2,6 +2,9 @@
 
 import asyncio
 import logging
+import os
+import shutil
+import sys
 import time
 from collections import Counter
 from typing import Annotated
@@ -23,6 +26,8 @@ from streams.settings import load
 
 SHOWN = "01-beijing-weather-thinking-tag"
 """The output that is printed whole."""
+ASKED = "SELECT kind, status, count() FROM steps FINAL GROUP BY ALL ORDER BY ALL"
+"""What the last line proposes to ask the tables."""
 
 
 def register(app: typer.Typer) -> None:
@@ -109,10 +114,9 @@ def show(console: Console, watched: Watched) -> None:
         console.print_json(_readable(shown), ensure_ascii=False)
     if watched.learned is not None:
         show_learned(console, watched.learned)
-    console.print(
-        "\nThe tables are in the data directory; ask them with\n"
-        '  hermes-streams sql "SELECT kind, status, count() FROM steps FINAL GROUP BY ALL ORDER BY ALL"'
-    )
+    program = "hermes-streams" if shutil.which("hermes-streams") else os.path.relpath(sys.argv[0])
+    console.print("\nThe tables are in the data directory; ask them with")
+    console.print(f'  {program} sql "{ASKED}"', soft_wrap=True)
 
 
 def show_learned(console: Console, learned: Learned) -> None:

@@ -1,6 +1,12 @@
 """`run STAGE…` and `up`: workers on configured servers, or everything on embedded engines."""
 
 import asyncio
+import json
+import os
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -15,6 +21,9 @@ from streams.web.serve import serving
 from streams.worker import pause
 
 CHECK_S = 1.0
+UP_FILE = "up.toml"
+HANDED_OUT = ("kafka_bootstrap", "redis_url", "clickhouse_dsn", "data_dir", "session_timeout_ms")
+"""Settings that `up` makes and other programs need."""
 
 
 def run_stages(
@@ -32,12 +41,26 @@ def run_stages(
 
 def up() -> None:
     """Run everything on embedded engines, until Ctrl-C: broker, registry, all stages, sink, learner and the page."""
-    with engines(load()) as started:
+    with engines(load()) as started, _handed_out(started.settings) as file:
         for name, value in shown(started.settings).items():
             if name in {"kafka_bootstrap", "redis_url", "clickhouse_dsn", "data_dir"}:
                 print(f"{name:16} {value}")
+        print(f"{'other terminals':16} export HERMES_CONFIG={shlex.quote(str(file))}")
         asyncio.run(_up(started))
     print("stopped")
+
+
+@contextmanager
+def _handed_out(settings: Settings) -> Iterator[Path]:
+    """A settings file for other programs, readable by this user only: ports and password change with each start."""
+    file = Path(settings.data_dir) / UP_FILE
+    lines = [f"{name} = {json.dumps(getattr(settings, name))}\n" for name in HANDED_OUT]
+    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as out:
+        out.writelines(lines)
+    try:
+        yield file
+    finally:
+        file.unlink(missing_ok=True)
 
 
 async def _run(settings: Settings, prepared: running.Running) -> None:

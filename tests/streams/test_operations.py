@@ -2,6 +2,10 @@
 
 import asyncio
 import json
+import os
+import signal
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -106,3 +110,27 @@ def test_doctor_names_what_is_away(call, tmp_path) -> None:
     assert code == 1
     assert [rows[what]["well"] for what in ("Kafka", "Redis", "ClickHouse", "disk")] == ["NO", "NO", "NO", "yes"]
     assert "127.0.0.1:1" in rows["Kafka"]["detail"]
+
+
+def test_up_hands_its_addresses_to_other_commands(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("HERMES_DATA_DIR", str(tmp_path))
+    up = subprocess.Popen([sys.executable, "-m", "streams", "up"], stdout=subprocess.PIPE, text=True)
+    file = tmp_path / "up.toml"
+    try:
+        assert any(line.startswith("running") for line in up.stdout)
+        assert file.stat().st_mode & 0o777 == 0o600
+        doctor = subprocess.run(
+            [sys.executable, "-m", "streams", "doctor", "--json"],
+            env={**os.environ, "HERMES_CONFIG": str(file)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert {row["what"]: row["well"] for row in map(json.loads, doctor.stdout.splitlines())} == {
+            "Kafka": "yes", "dead letters": "yes", "Redis": "yes", "ClickHouse": "yes", "disk": "yes",
+        }  # fmt: skip
+    finally:
+        up.send_signal(signal.SIGINT)
+        assert up.wait(30) == 0
+        up.stdout.close()
+    assert not file.exists()
