@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from processors.learning.entry import is_expressible
 from processors.learning.induce import Induced, induce, read_sample
-from processors.learning.literals import is_admissible
+from processors.learning.literals import is_admissible, strength
 from processors.learning.sample import Sample
-from processors.learning.shape import Shape
+from processors.learning.shape import Reader, Shape
 from schemas.jsonvalue import JsonObject
 
 VALID_MIN = 5
@@ -72,9 +72,15 @@ def _support(figures: JsonObject, induced: Induced) -> str:
         (figures["invalid"] * 20 <= figures["valid"], "outputs with the opener that do not read"),
         (induced.runner_up is None, "another shape reads as many outputs but gives other arguments"),
         (all(map(is_admissible, induced.shape.literals)), "a literal with characters that may not be in one"),
+        (not _is_document(induced.shape), "keys and values behind an opener that documents have too"),
         (is_expressible(induced), "a literal that a marker template would read otherwise"),
     )
     return next((reason for holds, reason in checks if not holds), "")
+
+
+def _is_document(shape: Shape) -> bool:
+    """Whether headings, lists or tables about tools would read the same: only an object behind such an opener tells."""
+    return shape.reader is Reader.PAIRS and strength(shape.section_open + shape.open) == 0
 
 
 def _held_out(samples: Sequence[Sample], induced: Induced) -> tuple[int, int]:

@@ -189,6 +189,15 @@ NO_FORMATS = {
     "tools and parameters in prose": pool(lambda d, n, a: f"{sentence(d)} Use {n} with {', '.join(a)}. {sentence(d)}"),
     "parameters explained": pool(lambda d, n, a: f"The function {n} takes:\n" + "".join(f"- {k}: the {k}\n" for k in a)),
     "documentation": pool(lambda d, n, a: f"## {n}\n\n| name | type |\n|---|---|\n" + "".join(f"| {k} | string |\n" for k in a)),
+    "a table of one parameter": pool(
+        lambda d, n, a: f"## {n}\n\n| parameter | type |\n|---|---|\n| {next(iter(a))} | string |\n"
+    ),
+    "a table of defaults": pool(
+        lambda d, n, a: f"### {n}\n\n| parameter | default |\n|---|---|\n" + "".join(f"| {k} | {dumps(v)} |\n" for k, v in a.items())
+    ),
+    "a list of defaults": pool(lambda d, n, a: f"Tool {n}\n" + "".join(f"* {k} = {dumps(v)}\n" for k, v in a.items())),
+    "settings": pool(lambda d, n, a: f"[{n}]\n" + "".join(f"{k} = {dumps(v)}\n" for k, v in a.items()) + sentence(d)),
+    "a numbered list": pool(lambda d, n, a: f"1. {n}\n" + "".join(f"   {k}: {dumps(v)}\n" for k, v in a.items())),
     "signatures": pool(lambda d, n, a: f"{sentence(d)} See `{n}({', '.join(a)})` for more. {sentence(d)}"),
     "a tutorial in Chinese": pool(lambda d, n, a: f"第一步：打开 {n} 的文档，参数有 {'、'.join(a)}。{sentence(d)}"),
     "quoted names": pool(lambda d, n, a: f"{sentence(d)} “{n}” needs “{next(iter(a))}”. {sentence(d)}"),
