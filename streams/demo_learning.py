@@ -25,6 +25,7 @@ from streams.snapshots import Snapshots
 FIRST = 24
 """Streams sent before the format is known."""
 LATER = 24
+LATER_READ_MIN = 0.9
 LEARN_S_MAX = 30.0
 OUTPUT_S_MAX = 30.0
 _LETTERS = "bdfgklmnprstvz"
@@ -44,11 +45,17 @@ class Learned:
     """From the first record of the unknown format to its pattern in force."""
     pattern: Pattern | None = None
 
+    @property
+    def is_in_use(self) -> bool:
+        """Whether the pattern reads the format: of few samples it may lack a notation that only later ones have."""
+        return self.pattern is not None and self.later_read >= LATER_READ_MIN * self.later
+
 
 async def second_act(settings: Settings, snapshots: Snapshots, outputs: Sequence[Output], run_id: str) -> Learned:
     """Send streams in an unknown notation, wait until it is learned, send others."""
     # A placeholder is no argument that a call could be executed with, so those are left out.
-    cases = [output for output in outputs if not output.pii and any(call.arguments for call in _calls(output))]
+    ordered = sorted(outputs, key=lambda output: output.stream_id)
+    cases = [output for output in ordered if not output.pii and any(call.arguments for call in _calls(output))]
     word = "".join(_LETTERS[crc32(f"{run_id}{place}".encode()) % len(_LETTERS)] for place in range(5))
     streams = [_stream(output, f"{run_id}-unknown-{number}", word) for number, output in enumerate(cases)]
     first, later = streams[:FIRST], streams[FIRST : FIRST + LATER]

@@ -53,7 +53,7 @@ def run_demo(
         print(orjson.dumps(summary(watched), option=orjson.OPT_INDENT_2).decode())
     else:
         show(console, watched)
-    is_learned = watched.learned is not None and watched.learned.later_read == watched.learned.later
+    is_learned = watched.learned is not None and watched.learned.is_in_use
     complete = is_learned and not watched.doubled and watched.rows.get("streams") == watched.streams
     return 0 if complete else 1
 
