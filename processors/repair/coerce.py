@@ -57,6 +57,9 @@ def _fit_choice(node: Node, spec: Spec, path: str, work: Work) -> Json:
         return None
     best, best_value, best_cost = None, None, (99, 99)
     for choice in spec.choices:
+        if not work.may_try():
+            work.refuse("too_large", path)
+            return None
         trial = work.trial()
         value = fit(node, choice, path, trial)
         cost = (len(trial.problems) + (value is ABSENT), len(trial.repairs))

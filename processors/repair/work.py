@@ -7,6 +7,11 @@ from processors.repair.rules import NO_RULES, WORD_CHARS_MAX, Rules
 from schemas.jsonvalue import Json, JsonObject
 from schemas.toolcall import Refusal, Repair
 
+TRIALS_MAX = 20_000
+"""Most alternatives of schemas tried in one text: a recursive schema would double them at each level."""
+TRIAL_LEVELS_MAX = 40
+"""Most alternatives tried inside of one another: each takes some frames of the stack."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repaired:
@@ -31,6 +36,15 @@ class Work:
     problems: list[Refusal] = field(default_factory=list)
     was_cut: bool = False
     """The text ended inside the arguments."""
+    levels: int = TRIAL_LEVELS_MAX
+    """How many more trials may lie in one another."""
+    trials: list[int] = field(default_factory=lambda: [TRIALS_MAX])
+    """How many more trials there may be in all; one count, which each trial shares."""
+
+    def may_try(self) -> bool:
+        """Whether one more reading may be tried; counts it."""
+        self.trials[0] -= 1
+        return self.levels > 0 and self.trials[0] >= 0
 
     def note(self, code: str, path: str = "", rule: str | None = None, said: str | None = None) -> None:
         """Record one change; `said` is the written word that a rule could be learned from."""
@@ -43,7 +57,9 @@ class Work:
 
     def trial(self) -> "Work":
         """An empty one for a reading that may be given up."""
-        return Work(tool=self.tool, rules=self.rules, ended=self.ended, was_cut=self.was_cut)
+        trial = Work(tool=self.tool, rules=self.rules, ended=self.ended, was_cut=self.was_cut)
+        trial.levels, trial.trials = self.levels - 1, self.trials
+        return trial
 
     def take(self, trial: "Work") -> None:
         """Keep what a trial recorded."""

@@ -230,3 +230,23 @@ def test_many_missing_parameters_are_looked_at_once_each(raw: str) -> None:
         assert repair(raw, schema).status == "refused"
         times.append(time.process_time() - start)
     assert times[1] < max(1.2, 24 * times[0])
+
+
+@pytest.mark.parametrize("ways", [["n", "n"], ["n", "m"], ["n"] * 40])
+@pytest.mark.parametrize("depth", [10, 60, 150])
+def test_alternatives_inside_of_one_another_are_bounded(ways: list[str], depth: int) -> None:
+    choices = [{"$ref": f"#/$defs/{way}"} for way in ways]
+    part = {"type": "object", "properties": {"b": {"anyOf": [*choices, {"type": "null"}]}}}
+    schema = compile_tool(
+        {
+            "name": "f",
+            "parameters": {
+                "$defs": {"n": part, "m": {"anyOf": [part, {"type": "array", "items": part}]}},
+                "properties": {"r": {"$ref": "#/$defs/n"}},
+            },
+        }
+    )
+    start = time.process_time()
+    found = repair('{"r":' + '{"b":' * depth + "'1'" + "}" * depth + "}", schema)
+    assert found.status == "refused"
+    assert time.process_time() - start < 5
