@@ -55,11 +55,11 @@ def _fit_choice(node: Node, spec: Spec, path: str, work: Work) -> Json:
     """The alternative that needs the fewest changes; what fails is not kept."""
     if spec.nullable and is_null(node, spec):
         return None
+    parts = len(node.pairs) if isinstance(node, Members) else len(node.values) if isinstance(node, Items) else 0
     best, best_value, best_cost = None, None, (99, 99)
     for choice in spec.choices:
-        if not work.may_try():
-            work.refuse("too_large", path)
-            return None
+        if not work.may_try(parts):
+            return work.refuse("too_large", path)
         trial = work.trial()
         value = fit(node, choice, path, trial)
         cost = (len(trial.problems) + (value is ABSENT), len(trial.repairs))

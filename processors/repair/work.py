@@ -9,6 +9,8 @@ from schemas.toolcall import Refusal, Repair
 
 TRIALS_MAX = 20_000
 """Most alternatives of schemas tried in one text: a recursive schema would double them at each level."""
+PARTS_A_TRIAL = 16
+"""So many pairs or items more count as another trial."""
 TRIAL_LEVELS_MAX = 40
 """Most alternatives tried inside of one another: each takes some frames of the stack."""
 
@@ -41,9 +43,9 @@ class Work:
     trials: list[int] = field(default_factory=lambda: [TRIALS_MAX])
     """How many more trials there may be in all; one count, which each trial shares."""
 
-    def may_try(self) -> bool:
-        """Whether one more reading may be tried; counts it."""
-        self.trials[0] -= 1
+    def may_try(self, parts: int) -> bool:
+        """Whether one more reading of something with so many parts may be tried; counts it."""
+        self.trials[0] -= 1 + parts // PARTS_A_TRIAL
         return self.levels > 0 and self.trials[0] >= 0
 
     def note(self, code: str, path: str = "", rule: str | None = None, said: str | None = None) -> None:

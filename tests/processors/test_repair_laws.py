@@ -250,3 +250,13 @@ def test_alternatives_inside_of_one_another_are_bounded(ways: list[str], depth: 
     found = repair('{"r":' + '{"b":' * depth + "'1'" + "}" * depth + "}", schema)
     assert found.status == "refused"
     assert time.process_time() - start < 5
+
+
+def test_many_alternatives_for_many_pairs_are_bounded() -> None:
+    choices = [{"type": "object", "properties": {f"k{n}": {"type": "integer"}}} for n in range(2_000)]
+    schema = compile_tool({"name": "f", "parameters": {"properties": {"a": {"anyOf": choices}}}})
+    start = time.process_time()
+    found = repair('{"a":{' + ",".join(f"'x{n}':'{n}'" for n in range(2_000)) + "}}", schema)
+    assert found.refusal is not None
+    assert found.refusal.code == "too_large"
+    assert time.process_time() - start < 2
