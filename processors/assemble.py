@@ -155,7 +155,7 @@ class Assembler:
             pii=dict(sorted(self._pii.items())),
             failures=tuple(self._failures),
             metadata=OutputMetadata(
-                parse_confidence=self._confidence(closed, markup),
+                parse_confidence=self._confidence(markup),
                 repairs_applied=repairs + markup,
                 segments=self._segments,
                 truncated=closed.truncated,
@@ -188,9 +188,12 @@ class Assembler:
         is_plain = not (self._nodes or self._calls or self._state)
         return text if is_plain else text.strip()
 
-    def _confidence(self, closed: Closed, markup_repairs: int) -> float:
-        """Mean of the format's and the calls' confidence, less a cost for each repaired marker and each failure."""
-        parts = [closed.format_confidence, *(call.confidence for call in self._calls.values())]
+    def _confidence(self, markup_repairs: int) -> float:
+        """Mean of the calls' confidence, 1 where there are none, less a cost for each repaired marker and each failure.
+
+        How sure the format's id is does not count: formats that write the same text are read the same.
+        """
+        parts = [call.confidence for call in self._calls.values()] or [1.0]
         return round(max(0.0, sum(parts) / len(parts) - MARKUP_REPAIR_COST * (markup_repairs + len(self._failures))), 4)
 
 

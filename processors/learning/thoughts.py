@@ -118,7 +118,7 @@ def _close(samples: Sequence[Sample], opener: str, outputs: set[int], first_call
     candidates = _ends(called) | (_tokens(regions.values()) if strength(opener) else set())
     best, best_key = "", (0, 0)
     for candidate in candidates:
-        close = candidate.strip()
+        close = _without_sentence_end(candidate.strip())
         if close == opener or not is_admissible(close) or not _may_close(close):
             continue
         once = sum(region.count(close) == 1 for region in regions.values())
@@ -128,6 +128,12 @@ def _close(samples: Sequence[Sample], opener: str, outputs: set[int], first_call
         if (once, len(close)) > best_key:
             best, best_key = close, (once, len(close))
     return best
+
+
+def _without_sentence_end(close: str) -> str:
+    """A close without the full stop of the reasoning before it, which all samples may happen to have."""
+    rest = close.lstrip(".。!！?？,，… ")
+    return rest if rest and _may_close(rest) else close
 
 
 def _ends(regions: Iterable[str]) -> set[str]:

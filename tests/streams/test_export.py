@@ -21,7 +21,7 @@ from schemas.reasoning import Label, Node
 from schemas.token import Meta
 from schemas.toolcall import CallStatus, ToolCall, ToolResult
 from schemas.trajectory import Step
-from streams.cli.app import app
+from streams.cli.app import program
 from streams.export import Choice, Tally, jsonl, parquet, training
 from streams.forget import forget
 from streams.settings import ConfigError, ServerAwayError
@@ -241,7 +241,7 @@ def test_wrong_usage_names_the_option(
     (tmp_path / "none").mkdir()
     monkeypatch.setenv("HERMES_DATA_DIR", str(tmp_path / "none"))
     with pytest.raises((ConfigError, ServerAwayError)) as raised:
-        app(list(arguments), standalone_mode=False)
+        program()(list(arguments), standalone_mode=False)
     assert str(raised.value)
 
 
