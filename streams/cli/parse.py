@@ -16,8 +16,9 @@ from schemas.output import Output
 from schemas.token import Meta
 from schemas.wire import encode
 from streams.chunking import Chunker, Chunking
-from streams.cli.batch import RequestError, run_batch
+from streams.cli.batch import RequestError, reason_of, run_batch
 from streams.pattern_registry import snapshot_at
+from streams.settings import ConfigError
 
 _META = TypeAdapter(Meta)
 _META_FIELDS = ("model", "user", "now", "format", "policy", "tenant")
@@ -110,4 +111,8 @@ def _prepared(options: ParseOptions) -> tuple[Knowledge, Chunker]:
 
 
 async def _loaded(where: str) -> Knowledge:
-    return knowledge_of(await snapshot_at(where))
+    snapshot = await snapshot_at(where)
+    try:
+        return knowledge_of(snapshot)
+    except ValueError as error:  # an active entry that nothing can be built from
+        raise ConfigError(f"{where}: {reason_of(error)}") from None

@@ -88,3 +88,12 @@ def test_feedback_names_the_field_that_is_missing(tmp_path, capsys) -> None:
     source.write_text('{"text": "a"}\n', encoding="utf-8")
     assert code_of("feedback", str(source)) == 2
     assert "line 1: missing field 'label'" in capsys.readouterr().err
+
+
+def test_registry_with_an_entry_that_nothing_can_be_built_from_is_a_usage_error(tmp_path, capsys) -> None:
+    registry, source = tmp_path / "registry.json", tmp_path / "in.jsonl"
+    entry = {"id": "x", "version": 1, "kind": "format", "definition": {"calls": 5}, "state": "active"}
+    registry.write_text(json.dumps({"schema": "registry/1", "version": 1, "entries": [entry]}), encoding="utf-8")
+    source.write_text('{"id": 1, "text": "a"}\n', encoding="utf-8")
+    assert code_of("parse", str(source), "--registry", str(registry)) == 2
+    assert "registry.json: " in capsys.readouterr().err
