@@ -132,7 +132,7 @@ def _close(samples: Sequence[Sample], opener: str, outputs: set[int], first_call
 
 def _without_sentence_end(close: str) -> str:
     """A close without the full stop of the reasoning before it, which all samples may happen to have."""
-    rest = close.lstrip(".。!！?？,，… ")
+    rest = close.lstrip(".。!！?？,，… ").lstrip()
     return rest if rest and _may_close(rest) else close
 
 
