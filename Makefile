@@ -25,8 +25,8 @@ check: $(READY)  ## formatting, lint, types and the fast tests (about 1 minute)
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -m "not engines and not servers and not browser" tests
 
-test: $(READY)  ## all tests, on embedded engines (under 5 minutes)
-	@echo "test: all tests on embedded engines; under 5 minutes on two cores"
+test: $(READY)  ## all tests, on embedded engines (6 minutes measured)
+	@echo "test: all tests on embedded engines; 6 minutes measured on two cores"
 	@timeout $(SECONDS_MAX) $(BIN)/python -m pytest -m "not servers" tests
 
 test-servers: $(READY)  ## the same tests on Apache Kafka (Java 17, Maven; or KAFKA_BOOTSTRAP) and redis-server (or REDIS_URL)
