@@ -10,11 +10,11 @@ from pathlib import Path
 
 from streams.migrations import MigrationError
 from streams.pattern_registry import connected
+from streams.running_page import PAGE_FILE
 from streams.settings import ConfigError, ServerAwayError, Settings
 from streams.topic_reader import records
 from streams.topics import Topology, drift
 from streams.trajectories_to_clickhouse import Sink
-from streams.web.app import PAGE_FILE
 
 FREE_BYTES_MIN = 1_000_000_000
 PAGE_S_MAX = 5

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from io import BytesIO
-from pathlib import Path
 
 import orjson
 
@@ -88,16 +87,13 @@ def training(reader: Reader, choice: Choice, form: str, tally: Tally) -> Iterato
             yield orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE), not reason
 
 
-def parquet(reader: Reader, choice: Choice, folder: Path, tally: Tally) -> None:
+def parquet(reader: Reader, choice: Choice, tally: Tally) -> Iterator[tuple[str, bytes]]:
     """Files `steps/part-….parquet` and `runs/part-….parquet`: a data set in parts, columns named as in the tables."""
-    for name in ("steps", "runs"):
-        (folder / name).mkdir(parents=True, exist_ok=True)
     for number, batch in enumerate(_batches(reader, choice), start=1):
-        part = f"part-{number:05}.parquet"
-        (folder / "steps" / part).write_bytes(reader.raw(_STEPS, batch.parameters, "Parquet"))
-        (folder / "runs" / part).write_bytes(reader.raw(_RUN_ROWS, batch.parameters, "Parquet"))
         tally.runs += len(batch.runs)
         tally.steps += sum(run["n_steps"] for run in batch.runs)
+        for name, sql in (("steps", _STEPS), ("runs", _RUN_ROWS)):
+            yield f"{name}/part-{number:05}.parquet", reader.raw(sql, batch.parameters, "Parquet")
 
 
 def _batches(reader: Reader, choice: Choice) -> Iterator[_Batch]:

@@ -19,6 +19,8 @@ POSTINGS_MAX = 30_000
 """Postings that one search reads at most, unless the rarest feature alone has more."""
 CANDIDATES_MORE = 4
 """Records fetched beyond those asked for: the postings that were read leave common words out of the order."""
+RECALLED_MAX = 100
+"""Records of one answer."""
 COUNTS_KEPT_MAX = 100_000
 LIKENESS_MIN = 0.05
 """Below this two goals share hardly a word."""

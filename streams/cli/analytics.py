@@ -1,14 +1,10 @@
 """`sql`, `migrate`: the ClickHouse tables from the terminal."""
 
 import asyncio
-import json
 import signal
 import sys
-import urllib.error
-import urllib.request
 from contextlib import closing
-from dataclasses import fields, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -16,22 +12,11 @@ import typer
 from schemas.jsonvalue import JsonObject
 from streams.cli.show import show
 from streams.migrations import MigrationError
-from streams.settings import ConfigError, ServerAwayError, Settings, load
+from streams.running_page import from_owner, store_dsn
+from streams.settings import ConfigError, Settings, load
 from streams.store import QueryError, Reader
 from streams.trajectories_to_clickhouse import Sink
-from streams.web.app import PAGE_FILE
 from streams.web.serve import serving
-
-ANSWER_S_MAX = 120
-DSN_DEFAULT = next(str(field.default) for field in fields(Settings) if field.name == "clickhouse_dsn")
-
-
-def store_dsn(settings: Settings) -> str:
-    """The configured store; when none is, and the data directory has an embedded one, that."""
-    embedded = Path(settings.data_dir).absolute() / "clickhouse"
-    if settings.clickhouse_dsn == DSN_DEFAULT and embedded.is_dir():
-        return f"chdb://{embedded}"
-    return settings.clickhouse_dsn
 
 
 def sql(
@@ -76,34 +61,6 @@ def register(app: typer.Typer) -> None:
     app.command()(web)
 
 
-def running_page(settings: Settings) -> JsonObject | None:
-    """Address and token of the page that runs on this data directory, if one does."""
-    try:
-        page: JsonObject = json.loads((Path(settings.data_dir).absolute() / PAGE_FILE).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return page
-
-
-def from_page(page: JsonObject, path: str, body: JsonObject) -> JsonObject | None:
-    """The running page's answer; None when no page answers, because its process was killed."""
-    request = urllib.request.Request(  # noqa: S310 - the address is our own file's
-        f"{page['url']}{path}",
-        data=json.dumps(body).encode(),
-        headers={"Content-Type": "application/json", "Authorization": f"Bearer {page['token']}"},
-    )
-    try:
-        with urllib.request.urlopen(request, timeout=ANSWER_S_MAX) as response:  # noqa: S310
-            answer: JsonObject = json.load(response)
-    except urllib.error.HTTPError as error:
-        raise QueryError(json.load(error).get("error", str(error))) from None
-    except TimeoutError:
-        raise ServerAwayError(f"{page['url']} does not answer") from None
-    except OSError:  # nobody listens there any more
-        return None
-    return answer
-
-
 async def _serve(settings: Settings) -> None:
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -115,13 +72,8 @@ async def _serve(settings: Settings) -> None:
 
 def _asked(settings: Settings, text: str) -> tuple[list[str], list[JsonObject]]:
     """ChDB lets only one process open its path: while that process shows its page, the page is asked."""
-    dsn = store_dsn(settings)
-    if (
-        dsn.startswith("chdb:")
-        and (page := running_page(settings))
-        and (answer := from_page(page, "/api/sql", {"sql": text}))
-    ):
+    if answer := from_owner(settings, "/api/sql", {"sql": text}):
         return answer["columns"], answer["rows"]
-    with closing(Reader(dsn)) as reader:
+    with closing(Reader(store_dsn(settings))) as reader:
         table = reader.query_of_a_person(text)
     return list(table.columns), table.records()

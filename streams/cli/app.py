@@ -17,7 +17,8 @@ from streams.settings import ConfigError, ServerAwayError
 
 GROUPS = {
     "analytics": ("sql", "migrate", "web"),
-    "trajectories": ("export", "tail", "forget"),
+    "export": ("export",),
+    "trajectories": ("tail", "forget"),
     "configuration": ("config",),
     "topics": ("topics",),
     "match_tool": ("match-tool",),

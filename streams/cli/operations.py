@@ -13,7 +13,7 @@ import typer
 from processors.snapshot import RegistryFormatError, Snapshot, from_json
 from streams import dead_letters, doctor, lag, replay
 from streams.cli.show import show
-from streams.cli.trajectories import time_of
+from streams.cli.times import time_of
 from streams.pattern_registry import connected
 from streams.settings import ConfigError, Settings, load
 from streams.stage import chains

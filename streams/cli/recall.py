@@ -6,11 +6,12 @@ import orjson
 import typer
 
 from schemas.jsonvalue import JsonObject
-from streams.cli.analytics import store_dsn
 from streams.cli.show import show
-from streams.recall import Recalled
+from streams.recall import RECALLED_MAX, Recalled
 from streams.recall import recall as find
-from streams.settings import load
+from streams.running_page import from_owner, store_dsn
+from streams.settings import ConfigError, load
+from streams.store import QueryError
 
 COLUMNS = ("score", "record_id", "goal", "tools", "confidence", "repairs", "stream_id")
 
@@ -18,13 +19,19 @@ COLUMNS = ("score", "record_id", "goal", "tools", "confidence", "repairs", "stre
 def recall(
     goal: Annotated[str, typer.Argument(help="What is wanted, in any words.")],
     tool: Annotated[str | None, typer.Option(help="Only records whose calls used this tool.")] = None,
-    n: Annotated[int, typer.Option("-n", min=1, max=100, help="Most records shown.")] = 5,
+    n: Annotated[int, typer.Option("-n", min=1, max=RECALLED_MAX, help="Most records shown.")] = 5,
     tenant: Annotated[str, typer.Option(help="Whose records.")] = "default",
     as_json: Annotated[bool, typer.Option("--json", help="JSON lines with the whole records.")] = False,
 ) -> int | None:
     """Reusable reasoning of earlier streams with a similar goal, best first; exit code 1 when there is none."""
-    found = find(store_dsn(load()), goal, tool=tool, n=n, tenant=tenant)
-    show([_row(one) for one in found], COLUMNS, as_json=as_json)
+    settings = load()
+    asked: JsonObject = {"goal": goal, "tool": tool, "n": n, "tenant": tenant}
+    try:
+        answer = from_owner(settings, "/api/recall", asked)
+    except QueryError as error:
+        raise ConfigError(f"recall: {error}") from None
+    found = answer["records"] if answer else [_row(one) for one in find(store_dsn(settings), **asked)]
+    show(found, COLUMNS, as_json=as_json)
     return None if found else 1
 
 

@@ -20,13 +20,13 @@ import jinja2
 from aiohttp import web
 
 from streams.registry_changes import Registry
+from streams.running_page import PAGE_FILE
 from streams.settings import ConfigError, Settings
 from streams.store import QueryError, Reader
 from streams.web import download, explore, learned, live, pages
 from streams.web.state import CACHE, LISTENERS, READER, REGISTRY, STOPPING, TEMPLATES, Cache
 from streams.web.words import FILTERS, visible
 
-PAGE_FILE = "web.json"
 """In the data directory while a page runs: its address and token, for commands ask the process that owns chDB."""
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 COOKIE = "hermes_token"

@@ -1,14 +1,18 @@
-"""The export page and its download: the same exports as the command, piece by piece."""
+"""The export page and its download: the same exports as the command, piece by piece; what commands ask the page for."""
 
 import asyncio
+import tarfile
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from itertools import islice
 
+import orjson
 from aiohttp import web
 
-from streams.export import Choice, Tally, jsonl, training
+from streams.export import Choice, Tally, jsonl, parquet, training
 from streams.forget import BY, forget
+from streams.recall import RECALLED_MAX, Recall
+from streams.rows import DEFAULT_TENANT
 from streams.store import QueryError
 from streams.training import FORMS
 from streams.web.filters import OUTCOMES, filter_of
@@ -20,6 +24,7 @@ FORMATS = {
     "jsonl": "One line for each step, with its whole text.",
     "sharegpt": "One conversation for each run, for the usual trainers; runs that are no training data are left out.",
     "openai": "One list of chat messages for each run, with tool calls; runs that are no training data are left out.",
+    "parquet": "A tar of Parquet files: steps and runs, with the columns of the tables.",
 }
 
 
@@ -34,18 +39,19 @@ async def download(request: web.Request) -> web.StreamResponse:
     """The file, as it is made."""
     form = request.query.get("format", "jsonl")
     if form not in FORMATS:
-        raise web.HTTPNotFound(reason="There is no such format here. Parquet is written by the command `export`.")
+        raise web.HTTPNotFound(reason="There is no such format.")
     chosen = filter_of(request.query)
     since, until = chosen.times(datetime.now(UTC))
     choice = Choice(
         since=since, until=until, tenant=chosen.tenant, outcome=chosen.outcome, agent=chosen.agent, model=chosen.model,
         tool=chosen.tool,
     )  # fmt: skip
-    name = f"hermes-{form}-{since:%Y%m%d}-{until:%Y%m%d}.jsonl"
+    kind, ending = ("application/x-tar", "tar") if form == "parquet" else ("application/x-ndjson", "jsonl")
+    name = f"hermes-{form}-{since:%Y%m%d}-{until:%Y%m%d}.{ending}"
     response = web.StreamResponse(
-        headers={"Content-Type": "application/x-ndjson", "Content-Disposition": f'attachment; filename="{name}"'}
+        headers={"Content-Type": kind, "Content-Disposition": f'attachment; filename="{name}"'}
     )
-    pieces = _grouped(_pieces(request, choice, form))
+    pieces = _packed(request, choice) if form == "parquet" else _grouped(_pieces(request, choice, form))
     await response.prepare(request)
     while (piece := await asyncio.to_thread(next, pieces, None)) is not None:
         await response.write(piece)
@@ -57,6 +63,15 @@ def _pieces(request: web.Request, choice: Choice, form: str) -> Iterator[bytes]:
     if form in FORMS:
         return (line for line, is_fit in training(request.app[READER], choice, form, Tally()) if is_fit)
     return jsonl(request.app[READER], choice, Tally())
+
+
+def _packed(request: web.Request, choice: Choice) -> Iterator[bytes]:
+    """The parts as a tar, one after the other, so that only one is in memory."""
+    for name, content in parquet(request.app[READER], choice, Tally()):
+        head = tarfile.TarInfo(name)
+        head.size = len(content)
+        yield head.tobuf() + content + bytes(-len(content) % tarfile.BLOCKSIZE)
+    yield bytes(2 * tarfile.BLOCKSIZE)
 
 
 def _grouped(pieces: Iterator[bytes]) -> Iterator[bytes]:
@@ -74,8 +89,21 @@ async def forget_api(request: web.Request) -> web.Response:
     return web.json_response({"streams": list(done.stream_ids), "rows": done.rows, "is_off_disk": done.is_off_disk})
 
 
+async def recall_api(request: web.Request) -> web.Response:
+    """`{"goal": …, "tool": …, "n": …, "tenant": …}` → similar reusable records, for the command `recall`."""
+    asked = await request.json()
+    goal, n = asked.get("goal"), asked.get("n", 5)
+    if not isinstance(goal, str) or n not in range(1, RECALLED_MAX + 1):
+        raise QueryError(f'The body must be {{"goal": text, "n": 1 to {RECALLED_MAX}, "tool": …, "tenant": …}}.')
+    search = Recall(request.app[READER])
+    given = {"tool": asked.get("tool"), "n": int(n), "tenant": asked.get("tenant") or DEFAULT_TENANT}
+    found = await asyncio.to_thread(search.find, goal, **given)
+    return web.Response(body=orjson.dumps({"records": found}), content_type="application/json")
+
+
 ROUTES = (
     web.get("/export", export_page),
     web.get("/export/download", download),
     web.post("/api/forget", forget_api),
+    web.post("/api/recall", recall_api),
 )

@@ -1,9 +1,16 @@
 """Records on chDB: written with the output, found by a similar goal, filtered, and gone when they may not be reused."""
 
+import asyncio
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
+import orjson
+import pyarrow.dataset
 import pytest
 
 from processors.reasoning.record import Facts, record_of
@@ -13,8 +20,10 @@ from schemas.token import Meta
 from schemas.toolcall import CallStatus, ToolCall
 from streams.cli.app import main
 from streams.recall import Recall, recall
+from streams.settings import Settings
 from streams.store import Reader
 from streams.trajectories_to_clickhouse import Sink
+from streams.web.serve import serving
 
 TS = time.time() * 1000 - 60_000
 GOALS = {
@@ -106,3 +115,30 @@ def test_command_prints_records_and_says_when_there_are_none(
         codes.append(end.value.code or 0)
     assert codes == [0, 1]
     assert capsysbinary.readouterr().out.count(b'"record_id":"rr_') >= 2
+
+
+def test_while_a_page_owns_the_store_commands_ask_it(tmp_path: Path) -> None:
+    dsn = f"chdb://{tmp_path / 'clickhouse'}"
+    sink = Sink(dsn)
+    sink.migrate()
+    sink.write([output("a", *GOALS["a"])])
+    sink.close()
+    settings = Settings(data_dir=str(tmp_path), clickhouse_dsn=dsn, redis_url="redis://127.0.0.1:1/0", web_port=0)
+    environment = {key: value for key, value in os.environ.items() if key != "CLICKHOUSE_DSN"}
+    environment |= {"HERMES_DATA_DIR": str(tmp_path)}
+
+    def run(*arguments: str) -> bytes:
+        command = [sys.executable, "-m", "streams", *arguments]
+        return subprocess.run(command, capture_output=True, env=environment, timeout=60, check=True).stdout
+
+    async def check() -> None:
+        async with serving(settings):
+            found = await asyncio.to_thread(run, "recall", GOALS["a"][0], "--tenant", "acme", "--json")
+            assert [(row["stream_id"], row["score"]) for row in map(orjson.loads, found.splitlines())] == [("a", 1.0)]
+            with pytest.raises(subprocess.CalledProcessError):
+                await asyncio.to_thread(run, "recall", "zebra", "--tenant", "acme")
+            await asyncio.to_thread(run, "export", "--format", "parquet", "-o", str(tmp_path / "out"))
+        runs = pyarrow.dataset.dataset(tmp_path / "out" / "runs").to_table(["run_id"]).to_pylist()
+        assert runs == [{"run_id": "a"}]
+
+    asyncio.run(check())
