@@ -15,7 +15,7 @@ from schemas.audit import AuditKey, AuditRecord
 from schemas.wire import UndecodableError, decode
 from streams.client_options import kafka_options
 from streams.settings import ConfigError, ServerAwayError, Settings
-from streams.topics import Topology
+from streams.topics import Topology, partition_counts
 
 POLL_MS = 200
 
@@ -32,7 +32,7 @@ async def read_audit(settings: Settings, topology: Topology) -> list[AuditKey | 
     """Everything the two topics hold now, erased keys left out. Raises ServerAwayError."""
     found: list[AuditKey | AuditRecord] = []
     async with _started(settings, AIOKafkaConsumer) as consumer:
-        async for record in _to_end(consumer, audit_topics(topology)):
+        async for record in _to_end(settings, consumer, audit_topics(topology)):
             if record.value is None:
                 found = [item for item in found if not _is_key_of(item, record.key)]
             else:
@@ -53,7 +53,9 @@ async def erase_keys(settings: Settings, topology: Topology, stream_id: str) -> 
     topic, key = audit_topics(topology)[1], stream_id.encode("utf-8", "replace")
     async with _started(settings, AIOKafkaConsumer) as consumer:
         places = {
-            record.partition async for record in _to_end(consumer, (topic,)) if record.key == key and record.value
+            record.partition
+            async for record in _to_end(settings, consumer, (topic,))
+            if record.key == key and record.value
         }
     async with _started(settings, AIOKafkaProducer) as producer:
         for partition in sorted(places):
@@ -77,15 +79,9 @@ async def _started(settings: Settings, kind: Any) -> AsyncIterator[Any]:
         await client.stop()
 
 
-async def _to_end(consumer: AIOKafkaConsumer, topics: tuple[str, ...]) -> AsyncIterator[Any]:
-    await consumer.topics()  # fetches the cluster's metadata, which a consumer without a subscription does not have
-    parts = [
-        TopicPartition(topic, partition)
-        for topic in topics
-        for partition in sorted(consumer.partitions_for_topic(topic) or ())
-    ]
-    if not parts:
-        return
+async def _to_end(settings: Settings, consumer: AIOKafkaConsumer, topics: tuple[str, ...]) -> AsyncIterator[Any]:
+    counts = await partition_counts(settings, topics)
+    parts = [TopicPartition(topic, partition) for topic in topics for partition in range(counts[topic])]
     consumer.assign(parts)
     starts, ends = await consumer.beginning_offsets(parts), await consumer.end_offsets(parts)
     for part in parts:

@@ -9,6 +9,7 @@ from aiokafka.errors import KafkaConnectionError, KafkaError
 from streams.client_options import kafka_options
 from streams.open_stream import Record
 from streams.settings import ConfigError, ServerAwayError, Settings
+from streams.topics import partition_counts
 
 FETCH_BYTES = 20_000_000
 ASKED_MAX = 10
@@ -35,7 +36,7 @@ async def _consumer(settings: Settings) -> AsyncIterator[AIOKafkaConsumer]:
 async def records(settings: Settings, topic: str, since_ms: int | None = None) -> AsyncIterator[Record]:
     """Records that are there now, partition by partition in order; from a time on if one is given."""
     async with _consumer(settings) as consumer:
-        places = await _places(consumer, topic)
+        places = await _places(settings, topic)
         consumer.assign(places)
         ends = await consumer.end_offsets(places)
         starts = await consumer.beginning_offsets(places)
@@ -66,7 +67,7 @@ async def record_at(settings: Settings, topic: str, partition: int, offset: int)
     """One record; raises ConfigError when it isn't there."""
     async with _consumer(settings) as consumer:
         place = TopicPartition(topic, partition)
-        if place not in await _places(consumer, topic):
+        if place not in await _places(settings, topic):
             raise ConfigError(f"{topic} has no partition {partition}")
         consumer.assign([place])
         start = (await consumer.beginning_offsets([place]))[place]
@@ -81,7 +82,7 @@ async def record_at(settings: Settings, topic: str, partition: int, offset: int)
 async def ends(settings: Settings, topic: str) -> dict[int, int]:
     """Partition → offset of the next record."""
     async with _consumer(settings) as consumer:
-        places = await _places(consumer, topic)
+        places = await _places(settings, topic)
         consumer.assign(places)
         return {place.partition: offset for place, offset in (await _true_ends(consumer, places)).items()}
 
@@ -100,9 +101,6 @@ async def _true_ends(consumer: AIOKafkaConsumer, places: list[TopicPartition]) -
     return {place: max(end, consumer.highwater(place) or 0) for place, end in ends.items()}
 
 
-async def _places(consumer: AIOKafkaConsumer, topic: str) -> list[TopicPartition]:
-    await consumer.topics()
-    partitions = consumer.partitions_for_topic(topic)
-    if not partitions:
-        raise ConfigError(f"topic {topic} does not exist: run `hermes-streams topics apply`")
-    return [TopicPartition(topic, partition) for partition in sorted(partitions)]
+async def _places(settings: Settings, topic: str) -> list[TopicPartition]:
+    count = (await partition_counts(settings, [topic]))[topic]
+    return [TopicPartition(topic, partition) for partition in range(count)]

@@ -4,11 +4,13 @@ Nothing else knows a topic's name. Where the file and the code differ (a stage t
 nobody writes or reads, a schema that is no event's), loading raises ConfigError with the file and the key.
 """
 
-from collections.abc import Iterable
+import asyncio
+import time
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import yaml
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
@@ -31,6 +33,10 @@ KEEPING = frozenset({"sink", "learn"})
 
 REPLICATION_MAX = 3
 """Copies of a topic on a cluster with that many brokers: one may be lost while another is restarted."""
+
+LED_S_MAX = 30.0
+"""Longest wait for the leaders of new topics."""
+LED_ASK_S = 0.1
 
 
 class _Entry(BaseModel):
@@ -189,7 +195,37 @@ async def apply(settings: Settings, topology: Topology) -> list[str]:
                 continue  # another process applied at the same time
             if code:
                 raise ConfigError(f"topic {name}: {for_code(code).__name__}")
+        await _led(admin, missing)
         return missing
+
+
+async def _led(admin: AIOKafkaAdminClient, names: Sequence[str]) -> None:
+    """Wait until topics have leaders: Apache Kafka answers before its brokers know what it created."""
+    deadline = time.monotonic() + LED_S_MAX
+    while time.monotonic() < deadline:
+        described = {topic["topic"]: topic for topic in await admin.describe_topics(list(names))}
+        if all(name in described and _is_led(described[name]) for name in names):
+            return
+        await asyncio.sleep(LED_ASK_S)
+    raise ServerAwayError(f"topics were created {LED_S_MAX:g} s ago and have no leaders yet: {', '.join(names)}")
+
+
+def _is_led(described: Mapping[str, Any]) -> bool:
+    partitions = described["partitions"]
+    return bool(partitions) and all(not part["error_code"] and part["leader"] >= 0 for part in partitions)
+
+
+async def partition_counts(settings: Settings, names: Sequence[str]) -> dict[str, int]:
+    """How many partitions each topic has; raises ConfigError for one that does not exist, and ServerAwayError.
+
+    The admin client is asked: on Apache Kafka a consumer knows only of topics that it has subscribed to.
+    """
+    async with _Admin(settings) as admin:
+        present = set(await admin.list_topics())
+        for name in names:
+            if name not in present:
+                raise ConfigError(f"topic {name} does not exist: run `hermes-streams topics apply`")
+        return {topic["topic"]: len(topic["partitions"]) for topic in await admin.describe_topics(list(names))}
 
 
 async def drift(settings: Settings, topology: Topology) -> list[str]:
