@@ -15,14 +15,11 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import redis.asyncio as redis
-from redis.exceptions import ConnectionError as RedisAwayError
-from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from processors.dispatch import Plan, Planned
 from processors.dispatching.bounds import Bounds, Spent
-from streams.settings import ConfigError, ServerAwayError
+from streams.redis_client import AWAY, redis_client
 
-AWAY = (RedisAwayError, RedisTimeoutError)
 KEEP_MS = 15 * 24 * 3_600_000
 """How long results are kept: longer than `llm.outputs` (336 h) can be read again."""
 Word = Literal["go", "busy", "done", "lost", "other", "bound"]
@@ -149,16 +146,8 @@ class Leases:
 @asynccontextmanager
 async def leases(url: str, prefix: str = "") -> AsyncIterator[Leases]:
     """Leases at a Redis URL; a server that is away is a ServerAwayError."""
-    try:
-        client = redis.from_url(url, socket_connect_timeout=3, socket_timeout=10, health_check_interval=15)
-    except ValueError as error:
-        raise ConfigError(f"Redis address: {error}") from None
-    try:
+    async with redis_client(url, "leases of calls") as client:
         yield Leases(client, prefix)
-    except AWAY as error:
-        raise ServerAwayError(f"Redis, which has the leases of calls: {error}") from error
-    finally:
-        await client.aclose()
 
 
 def _bytes(text: str) -> bytes:

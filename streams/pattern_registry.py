@@ -16,22 +16,18 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import redis.asyncio as redis
-from redis.exceptions import ConnectionError as RedisAwayError
 from redis.exceptions import ResponseError
-from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from processors.snapshot import Snapshot, key_of, snapshot_of
 from schemas.pattern import Pattern
 from schemas.wire import UndecodableError, decode
+from streams.redis_client import AWAY, redis_client
 from streams.registry_changes import ENTRIES_MAX, RETRIES_MAX, Registry, StaleChangeError, as_bytes, stamped
 from streams.registry_file import FileRegistry
-from streams.settings import ConfigError, ServerAwayError
+from streams.settings import ConfigError
 
 LOOK_S = 1.0
 """How often a follower looks at the version without an announcement: half of the 2 s in which a change must be used."""
-
-AWAY = (RedisAwayError, RedisTimeoutError, ResponseError)
-"""ResponseError: a server that refuses, because it is a replica, full, or holds other things under the same keys."""
 
 _LOG = logging.getLogger(__name__)
 _PUBLISH = """
@@ -75,16 +71,8 @@ def _must_be_there(where: str) -> None:
 @asynccontextmanager
 async def connected(url: str, prefix: str = "") -> AsyncIterator["RedisRegistry"]:
     """The registry at a Redis URL, which can be followed; a server that is away is a ServerAwayError."""
-    try:
-        client = redis.from_url(url, socket_connect_timeout=3, socket_timeout=10, health_check_interval=15)
-    except ValueError as error:
-        raise ConfigError(f"registry address: {error}") from None
-    try:
+    async with redis_client(url, "registry") as client:
         yield RedisRegistry(client, prefix)
-    except AWAY as error:
-        raise ServerAwayError(f"registry: {error}") from error
-    finally:
-        await client.aclose()
 
 
 class RedisRegistry:

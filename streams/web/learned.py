@@ -12,7 +12,7 @@ from processors.snapshot import Snapshot, key_of
 from schemas.jsonvalue import Json, JsonObject
 from schemas.pattern import Evidence, Pattern, PatternKind, PatternState
 from streams.panel import parameters
-from streams.pattern_registry import AWAY
+from streams.redis_client import AWAY
 from streams.registry_changes import StaleChangeError, edit, following
 from streams.store import QueryError, Reader
 from streams.web.filters import Filter, filter_of
