@@ -1,0 +1,1 @@
+"""What `processors.attribute` is made of: signs in an error, health of tools, the tree of causes."""
