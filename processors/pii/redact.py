@@ -1,6 +1,7 @@
 """Text or JSON value → the same with placeholders, and what stood where."""
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -10,7 +11,7 @@ from processors.limits import LIMITS
 from processors.pii.find import find_pii
 from processors.pii.rules import SHIPPED, PiiRules
 from processors.pii.span import PiiSpan
-from schemas.jsonvalue import Json
+from schemas.jsonvalue import Json, JsonObject
 
 Naming = Callable[[str, str], str]
 """Type and original → placeholder."""
@@ -117,11 +118,15 @@ class _Walk:
         if isinstance(value, dict | list | tuple) and depth == 0:
             return self.naming("nesting", path)
         if isinstance(value, dict):
-            cleaned = {}
+            cleaned: JsonObject = {}
+            same: Counter[str] = Counter()
             for name, item in value.items():
-                below = f"{path}/{str(name).replace('~', '~0').replace('/', '~1')}"
-                cue = key if name == "value" else str(name)
-                cleaned[self._text(str(name), below, "")] = self.cleaned(item, below, cue, depth - 1)
+                clean_name = self._text(str(name), f"{path}/(key)", "")
+                while clean_name in cleaned:  # two keys that became the same by cleaning
+                    same[clean_name] += 1
+                    clean_name = f"{clean_name} {same[clean_name] + 1}"
+                below = f"{path}/{clean_name.replace('~', '~0').replace('/', '~1')}"
+                cleaned[clean_name] = self.cleaned(item, below, key if name == "value" else str(name), depth - 1)
             return cleaned
         if isinstance(value, list | tuple):
             return [self.cleaned(item, f"{path}/{at}", key, depth - 1) for at, item in enumerate(value)]

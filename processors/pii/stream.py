@@ -98,6 +98,11 @@ class StreamRedactor:
                 return self._send_plain(buffer)
         return self._send_searched(buffer)
 
+    @property
+    def held(self) -> str:
+        """What was taken and not given yet."""
+        return self._buffer[self._sent :]
+
     def _send_lines(self, buffer: str) -> str:
         """With searches that don't say where their values begin: whole lines, or what is longer than may be held."""
         cut = buffer.rfind("\n", self._sent) + 1

@@ -43,7 +43,7 @@ EVENTS: tuple[Event, ...] = (
     OPENED,
     SEGMENT,
     CALL,
-    Node(stream_id="s", id="rn_0", type=Label.PLANNING, confidence=1, text=f"ask {PHONE}", order=0, span=(0, 5)),
+    Node(stream_id="s", id="rn_0", type=Label.PLANNING, confidence=1, text=f"ask {PHONE} first", order=0, span=(0, 5)),
     StateEntry(stream_id="s", key=MAIL, source="c", content={"tel": int(PHONE)}, confidence=1, order=3, span=(1, 2), history=([MAIL],)),
     Failure(stream_id="s", code=FailureCode.REPAIRED, stage=Stage.TOOL, found=PHONE, context={"near": [MAIL]}),
     Segment(
