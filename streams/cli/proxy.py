@@ -7,7 +7,7 @@ import typer
 
 from streams.client import TokenProducer
 from streams.proxy import proxying
-from streams.running import stop_on_signals
+from streams.running import keep_out_of_collection, stop_on_signals
 from streams.settings import load
 from streams.telemetry import log_to_stderr
 
@@ -28,6 +28,7 @@ async def _proxy(upstream: str, listen: str, *, repairs: bool) -> None:
     stop = asyncio.Event()
     stop_on_signals(stop)
     async with TokenProducer(load()) as producer, proxying(upstream, producer, listen, repairs=repairs) as url:
+        keep_out_of_collection()
         print(f"{url} passes on {upstream}; Ctrl-C ends it", flush=True)
         await stop.wait()
 

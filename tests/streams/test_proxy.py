@@ -7,7 +7,8 @@ from contextlib import asynccontextmanager
 from itertools import pairwise
 
 import orjson
-from aiohttp import ClientSession, web
+import pytest
+from aiohttp import ClientError, ClientSession, web
 
 from streams.client import TokenProducer
 from streams.proxy import proxying
@@ -41,6 +42,23 @@ async def events(request: web.Request) -> web.StreamResponse:
     return response
 
 
+async def broken_off(request: web.Request) -> web.StreamResponse:
+    response = web.StreamResponse(headers={"content-type": "text/event-stream"})
+    await response.prepare(request)
+    await response.write(b"data: " + orjson.dumps(chunk("half")) + b"\n\n")
+    await asyncio.sleep(PAUSE_S)
+    request.transport.abort()
+    return response
+
+
+async def endless(request: web.Request) -> web.StreamResponse:
+    response = web.StreamResponse(headers={"content-type": "text/event-stream"})
+    await response.prepare(request)
+    while True:
+        await response.write(b"data: " + orjson.dumps(chunk("more ")) + b"\n\n")
+        await asyncio.sleep(PAUSE_S / 10)
+
+
 async def models(request: web.Request) -> web.Response:
     return web.json_response({"data": [], "own": "x-hermes-a" in request.headers})
 
@@ -49,6 +67,8 @@ async def models(request: web.Request) -> web.Response:
 async def scripted():
     app = web.Application()
     app.router.add_post("/v1/chat/completions", events)
+    app.router.add_post("/broken/chat/completions", broken_off)
+    app.router.add_post("/endless/chat/completions", endless)
     app.router.add_get("/v1/models", models)
     runner = web.AppRunner(app)
     await runner.setup()
@@ -149,5 +169,38 @@ def test_upstream_away_is_a_502_that_says_so() -> None:
             assert answer.status == 502
             assert "does not answer" in (await answer.json())["error"]["message"]
             producer._pump.cancel()
+
+    asyncio.run(main())
+
+
+def test_an_answer_that_breaks_off_upstream_breaks_off_here() -> None:
+    async def main() -> None:
+        async with both() as (url, _, producer, client):
+            producer._pump.cancel()
+            async with client.post(f"{url}/broken/chat/completions", json=body("chat")) as answer:
+                assert b"half" in await answer.content.readany()
+                with pytest.raises(ClientError):
+                    await answer.read()
+            (token,) = noted(producer)
+            assert (token.text, token.done, token.finish_reason) == ("half", True, "error")
+
+    asyncio.run(main())
+
+
+def test_an_asker_that_goes_away_leaves_an_abandoned_stream() -> None:
+    async def main() -> None:
+        async with both() as (url, _, producer, client):
+            producer._pump.cancel()
+            async with client.post(f"{url}/endless/chat/completions", json=body("chat")) as answer:
+                await answer.content.readany()
+                answer.close()
+            found = []
+            for _ in range(100):
+                await asyncio.sleep(PAUSE_S)
+                found += noted(producer)
+                if found and found[-1].done:
+                    break
+            assert found[-1].finish_reason == "abandoned"
+            assert found[0].text.startswith("more ")
 
     asyncio.run(main())
