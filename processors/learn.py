@@ -14,7 +14,7 @@ import orjson
 
 from processors.learning.entry import definition_of
 from processors.learning.induce import Induced, induce
-from processors.learning.prove import Proof, prove
+from processors.learning.prove import Proof, Trial, prove
 from processors.learning.sample import Sample
 from processors.learning.shadowing import shadowed
 from schemas.jsonvalue import JsonObject
@@ -113,7 +113,11 @@ class Learner:
 
     def _attempt(self, samples: list[Sample], induced: Induced, entry_id: str) -> Attempt:
         definition = definition_of(induced, entry_id)
-        proof = prove(samples, induced, lambda: self._changes(definition, induced))
+        trial = Trial(
+            serve=lambda item: _read_calls(self.run(item, definition)),
+            changes=lambda: self._changes(definition, induced),
+        )
+        proof = prove(samples, induced, trial)
         if proof.accepted and (literal := shadowed(induced, self.known_literals)):
             figures = {**proof.figures, "shadowed": literal}
             proof = replace(
@@ -149,6 +153,12 @@ class Learner:
 def is_parsed(output: Output) -> bool:
     """Whether a known format read the stream: its calls, or reasoning that its markers close."""
     return bool(output.reasoning.nodes) or any(call.status in READ for call in output.tool_calls)
+
+
+def _read_calls(output: Output) -> list[tuple[str | None, JsonObject]]:
+    """The calls that could be made."""
+    made = {CallStatus.OK, CallStatus.REPAIRED, CallStatus.RENAMED}
+    return [(call.name, call.arguments or {}) for call in output.tool_calls if call.status in made]
 
 
 def _shows(item: Sample, induced: Induced) -> bool:

@@ -9,10 +9,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from processors.learning.literals import LITERAL_CHARS_MAX, QUORUM, Context, most_common, shared_prefix, shared_suffix
+from processors.learning.literals import (
+    LITERAL_CHARS_MAX,
+    QUORUM,
+    Context,
+    most_common,
+    shared_prefix,
+    shared_suffix,
+)
 from processors.learning.openers import Opener
-from processors.learning.sample import Anchor, Sample
-from processors.learning.shape import ECHO, NAME, RUN, Reader, Shape, Typing, after_literal
+from processors.learning.sample import Sample
+from processors.learning.shape import NAME, RUN, Reader, Shape, Typing, after_literal
+from processors.learning.tails import Tail, closes_of, echoed, empties_of, empty_of, tails
 from processors.learning.values import literal_at, structure_end, types_of
 
 KEY_END_CHARS_MAX = 24
@@ -23,33 +31,6 @@ CLOSE_QUORUM = 0.6
 """Share of calls whose ends must agree: some are cut off, or a token of the turn follows them."""
 _WORD = re.compile(r"\A[A-Za-z0-9_.:-]+")
 _RUNS = re.compile(r"[A-Za-z0-9]*\d[A-Za-z0-9]*")
-
-
-@dataclass(frozen=True, slots=True)
-class Tail:
-    """What follows one name: up to the next call of the same sample, or to the end of the text."""
-
-    output: int
-    name: str
-    text: str
-    is_last: bool
-    properties: dict[str, object]
-
-
-def tails(samples: Sequence[Sample], opener: Opener) -> list[Tail]:
-    """The text behind each name; the opener of the next call is not part of it."""
-    found = []
-    following: dict[int, Anchor] = {}
-    for anchor in reversed(opener.anchors):
-        sample = samples[anchor.sample]
-        after = following.get(anchor.sample)
-        end = after.start - len(opener.literal) if after and RUN not in opener.literal else len(sample.plain)
-        if after and RUN in opener.literal:
-            end = after.start - LITERAL_CHARS_MAX if after.start - LITERAL_CHARS_MAX > anchor.end else after.start
-        text = sample.plain[anchor.end : max(end, anchor.end)]
-        found.append(Tail(anchor.sample, anchor.name, text, after is None, sample.tools.get(anchor.name, {})))
-        following[anchor.sample] = anchor
-    return found[::-1]
 
 
 def hypotheses(samples: Sequence[Sample], opener: Opener) -> Iterator[Shape]:
@@ -78,45 +59,18 @@ def _json_shapes(common: Shape, behind: list[Tail]) -> Iterator[Shape]:
             end = structure_end(tail.text, brace)
             if end:
                 rests.append((tail, tail.text[end:]))
-    close, section_close = _closes(rests)
-    empties = _empties([tail for tail in behind if "{" not in tail.text[:LITERAL_CHARS_MAX]], close + section_close)
+    close, section_close = closes_of(rests)
+    empties = empties_of(
+        [tail for tail in behind if "{" not in tail.text[:LITERAL_CHARS_MAX]],
+        close + section_close,
+        close + section_close,
+    )
     yield replace(common, first=first, close=close, section_close=section_close, empty=empties)
 
 
 def _with_run(text: str) -> str:
     """Numbers and ids between name and object as a run: a length, an index."""
     return _RUNS.sub(RUN, text, count=1)
-
-
-def _closes(rests: list[tuple[Tail, str]]) -> tuple[str, str]:
-    """Closing literals of call and section from what follows the arguments."""
-    lasts = [(tail.output, text.rstrip()) for tail, text in rests if tail.is_last]
-    inner = [(tail.output, text.rstrip()) for tail, text in rests if not tail.is_last]
-    whole = shared_prefix(lasts) if lasts else ""
-    if inner:
-        call = shared_prefix(inner, quorum=0.6)
-        if whole.startswith(call) and len(whole) > len(call):
-            return call, whole[len(call) :].strip()
-        return (call if not lasts else shared_prefix([*lasts, *inner])), ""
-    return whole, ""
-
-
-def _empties(without: list[Tail], close: str) -> str:
-    """What follows the name of a call without arguments: most often, and agreeing with the close.
-
-    Behind the close it is cut: what stands between two calls is not part of the first, and few outputs have two.
-    """
-    short = [tail for tail in without if len(tail.text.rstrip()) <= LITERAL_CHARS_MAX]
-    end = close.strip()
-    ends = []
-    for tail in short:
-        text = tail.text.rstrip()
-        at = text.find(end) if end else -1
-        ends.append((tail.output, _echoed(text[: at + len(end)] if at >= 0 else text, name=tail.name)))
-    literal, outputs = most_common(ends)
-    if literal and outputs:
-        return literal
-    return close
 
 
 def _keys(tail: Tail) -> re.Pattern[str] | None:
@@ -200,8 +154,8 @@ def _self_typed(common: Shape, members: list[_Keyed], without: list[Tail]) -> It
     if len(outputs) < 2 or len(outputs) < QUORUM / 2 * len({member.tail.output for member in members}):
         return
     separator, _ = most_common(betweens)
-    close, section_close = _closes(rests)
-    empty = _empties(without, close)
+    close, section_close = closes_of(rests)
+    empty = empties_of(without, close, empty_of(common.first, separator, close))
     yield replace(common, next=separator, close=close, section_close=section_close, empty=empty)
 
 
@@ -227,11 +181,11 @@ def _schema_typed(common: Shape, members: list[_Keyed], without: list[Tail]) -> 
             if value_at is not None and match.group() != key:  # a closing tag may repeat the key
                 before = text[start : match.start()]
                 values.append(before)
-                separators.append((member.tail.output, _echoed(before, key=key)))
+                separators.append((member.tail.output, echoed(before, key=key)))
                 key, start = match.group(), value_at
         rest = text[start:].rstrip()
         values.append(rest)
-        ends.append((member.tail, _echoed(rest, key=key, name=member.tail.name)))
+        ends.append((member.tail, echoed(rest, key=key, name=member.tail.name)))
     if len({tail.output for tail, _ in ends}) < 2:
         return
     separator = _only_markup(shared_suffix(separators)) if len({o for o, _ in separators}) >= 2 else ""
@@ -246,21 +200,12 @@ def _schema_typed(common: Shape, members: list[_Keyed], without: list[Tail]) -> 
         else:
             close = shared_suffix([(tail.output, text) for tail, text in ends], CLOSE_QUORUM)
     close = _only_markup(close)
-    empty = _empties(without, "")
+    empty = empties_of(without, "", empty_of(common.first, separator, close))
     decode = ("entities",) if any("&quot;" in v or "&amp;" in v or "&lt;" in v for v in values) else ()
     for trim in ((), ("trim",)):
         yield replace(
             common, next=separator, close=close, section_close=section_close, empty=empty, decode=(*decode, *trim)
         )
-
-
-def _echoed(text: str, *, key: str = "", name: str = "") -> str:
-    """The end of a text with the key, and the tool's name, as echoes."""
-    text = text[-LITERAL_CHARS_MAX:]
-    for word, echo in ((key, ECHO), (name, NAME)):
-        if word:
-            text = re.sub(rf"(?<![A-Za-z0-9_]){re.escape(word)}(?![A-Za-z0-9_])", echo, text)
-    return text
 
 
 def _only_markup(literal: str) -> str:

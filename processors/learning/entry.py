@@ -3,13 +3,11 @@
 import orjson
 
 from processors.learning.induce import Induced
-from processors.learning.literals import strength
+from processors.learning.literals import STRONG, strength
 from processors.learning.shape import ECHO, NAME, NAME_AS_KEY, RUN, Reader, Shape, Typing
 from processors.segmenting.format import CallGrammar, ContentMarkers, Format, PairLiterals, ReasoningMarkers
 from schemas.jsonvalue import JsonObject
 
-STRONG = 2
-"""Openers weaker than that may stand in prose: then only a readable call of a registered tool is one."""
 EXAMPLE_TOOL = "example_tool"
 EXAMPLE_KEY = "example_key"
 EXAMPLE_VALUE = 7
@@ -85,6 +83,7 @@ def _grammar(shape: Shape) -> CallGrammar:
         close=tuple(_template(close) for close in closes),
         body="literal_pairs" if shape.reader is Reader.PAIRS else "json_object",
         place="line" if shape.line_start and not section_open else "anywhere",
+        # A weaker opener may stand in prose: then only a readable call of a registered tool is one.
         tentative=shape.reader is not Reader.OBJECT and strength(shape.section_open + shape.open) < STRONG,
         name_keys=(".".join(shape.name_path),) if _is_object(shape) else ("name",),
         argument_keys=(".".join(shape.arguments_path),) if _is_object(shape) else ("arguments",),

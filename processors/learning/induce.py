@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from processors.learning.bodies import hypotheses, quoted, tails
+from processors.learning.bodies import hypotheses, quoted
 from processors.learning.frames import Frame, find_frame
 from processors.learning.objects import object_shapes
 from processors.learning.openers import find_openers
@@ -17,6 +17,7 @@ from processors.learning.reading import ReadCall, read_section
 from processors.learning.sample import Anchor, Sample
 from processors.learning.sections import with_section
 from processors.learning.shape import RUN, Reader, Shape, Typing, filled
+from processors.learning.tails import tails
 from processors.learning.thoughts import Thought, find_thought, whole_thought
 from processors.learning.values import CALL_CHARS_MAX, fits
 
@@ -25,6 +26,8 @@ OPENERS_TRIED = 6
 CALLS_PER_OUTPUT_MAX = 64
 SCHEMA_TYPING_COST = 40
 DECODING_COST = 8
+RUN_COST = 16
+"""A word that differs from call to call explains nothing, and could as well be the beginning of a value."""
 OBJECT_GAIN = 80
 """A whole object explains order and quoting of its keys, which the other readers take as literals."""
 VALID_MIN = 3
@@ -138,7 +141,7 @@ def read_sample(item: Sample, shape: Shape) -> Reading:
             continue
         calls += found
         at = max(found[-1].end, at + 1)
-    valid = not misread and all(_is_valid(call, item) for call in calls)
+    valid = not misread and all(_is_valid(call, item) and not _holds_a_pair(call, item, shape) for call in calls)
     return Reading(calls=tuple(calls), misread=misread, valid=valid)
 
 
@@ -158,6 +161,17 @@ def _is_valid(call: ReadCall, item: Sample) -> bool:
     return all(key in properties and fits(value, properties[key]) for key, value in call.arguments.items())
 
 
+def _holds_a_pair(call: ReadCall, item: Sample, shape: Shape) -> bool:
+    """Whether a raw value seems to hold the next pair: its separator is not the shape's then."""
+    head = shape.key_end.split(RUN)[0]
+    names = item.tools.get(call.name, {})
+    for written in call.raw.values() if head.strip() else ():
+        for match in _NAME.finditer(written):
+            if match.group() in names and written.startswith(head, match.end()):
+                return True
+    return False
+
+
 def _score(samples: Sequence[Sample], shape: Shape, readings: dict[int, Reading]) -> tuple[int, int] | None:
     valid = [n for n, reading in readings.items() if reading.valid and reading.calls]
     invalid = [n for n, reading in readings.items() if not reading.valid]
@@ -166,7 +180,8 @@ def _score(samples: Sequence[Sample], shape: Shape, readings: dict[int, Reading]
         return None
     if shape.typing is Typing.SCHEMA and not shape.close.strip():
         return None  # nothing would end a raw value
-    cost = sum(map(len, shape.literals)) + DECODING_COST * len(shape.decode)
+    cost = sum(len(literal) + RUN_COST * literal.count(RUN) for literal in shape.literals)
+    cost += DECODING_COST * len(shape.decode)
     cost += SCHEMA_TYPING_COST if shape.typing is Typing.SCHEMA else 0
     cost -= OBJECT_GAIN if shape.reader is Reader.OBJECT else 0
     for number in valid:
@@ -187,8 +202,9 @@ def _rival(scored: list[tuple[tuple[int, int], Shape, dict[int, Reading]]], best
             continue  # a value that tells its own type and end needs no guess
         for number, reading in readings.items():
             mine = best.get(number)
-            if mine and [c.arguments for c in mine.calls] != [c.arguments for c in reading.calls]:
-                return shape
+            theirs = [(c.name, c.arguments) for c in reading.calls]
+            if mine and [(c.name, c.arguments) for c in mine.calls][: len(theirs)] != theirs:
+                return shape  # one that reads only the first of several calls leaves the rest unexplained
     return None
 
 

@@ -13,6 +13,11 @@ LITERAL_CHARS_MAX = 72
 QUORUM = 0.8
 """Share of outputs that must agree on the next character; 4 of 20 may be planted without effect."""
 SUPPORT_MIN = 3
+STRONG = 2
+"""Strength from which on a literal can't stand in prose by chance."""
+
+PREFIXES_MAX = 40
+"""Most literals that are looked at from one side."""
 
 Context = tuple[int, str]
 """Number of the output, text on the side where the literal may grow."""
@@ -45,18 +50,18 @@ def shared_prefix(contexts: Sequence[Context], quorum: float = QUORUM) -> str:
     return literal
 
 
-def closed_prefixes(contexts: Sequence[Context], limit: int = 40) -> list[tuple[str, set[int]]]:
-    """Literals that at least SUPPORT_MIN outputs begin with and that lose a fifth of them by growing."""
+def closed_prefixes(contexts: Sequence[Context], support: int = SUPPORT_MIN) -> list[tuple[str, set[int]]]:
+    """Literals that at least `support` outputs begin with and that lose a fifth of them by growing."""
     found: list[tuple[str, set[int]]] = []
     pending: list[tuple[str, list[Context]]] = [("", list(contexts))]
-    while pending and len(found) < limit:
+    while pending and len(found) < PREFIXES_MAX:
         literal, alive = pending.pop()
         branches: dict[str, list[Context]] = defaultdict(list)
         for output, text in alive:
             if len(text) > len(literal):
                 branches[text[len(literal)]].append((output, text))
         here = {output for output, _ in alive}
-        strong = {c: b for c, b in branches.items() if len({o for o, _ in b}) >= SUPPORT_MIN}
+        strong = {c: b for c, b in branches.items() if len({o for o, _ in b}) >= support}
         holds = any(len({o for o, _ in branch}) >= QUORUM * len(here) for branch in strong.values())
         if literal and (not holds or len(literal) == LITERAL_CHARS_MAX):
             found.append((literal, here))
@@ -91,24 +96,26 @@ def strength(literal: str) -> int:
 
     0: words, everyday punctuation or a Markdown starter; 1: one unusual sign; 2: several, or a run such as `;;` or `⟦`.
     """
-    text = literal.strip()
+    text = _EMOJI.sub("", literal).strip()
     if not text or text in MARKDOWN:
         return 0
     odd = sum(1 for char in text if not char.isalnum() and not char.isspace() and char not in _EVERYDAY)
     runs = [
         run
         for run in _RUN.findall(text)
-        if run not in _ORDINARY_RUNS and not (_JSON_MARKS.issuperset(run) and set(run) & set('"{},:'))
+        if run not in ORDINARY_RUNS and not (_JSON_MARKS.issuperset(run) and set(run) & set('"{},:'))
     ]
     return min(2, odd + 2 * len(runs) + len(_CAPITALS.findall(text)))
 
 
 _EVERYDAY = set("{}.,:;!?'\"()-/`*#_+=|>[]&%\\，。：；！？、“”‘’（）《》…—")
+_EMOJI = re.compile("[\U0001f000-\U0001faff]|.\ufe0f\u20e3?|[\ufe0f\u200d\u20e3]")
+"""Pictures stand in prose; a format that marks with them is not told from it."""
 _CAPITALS = re.compile(r"\[/?[A-Z][A-Z_]{3,}\]")
 _RUN = re.compile(r"[^\w\s]{2,}")
 _JSON_MARKS = frozenset('[]{}":,')
 # fmt: off
-_ORDINARY_RUNS = frozenset({
+ORDINARY_RUNS = frozenset({
     "...", "--", "---", "**", "***", "##", "###", "####", "```", "~~", "||", "&&", "==", "!=", "?!", "!!", "??", ").",
     "),", "):", "://", "::", "()", '".', '",', "。。", "……", "——", "->", "=>", "**:", ":**", "`.", "`,", "`:",
 })

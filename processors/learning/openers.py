@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from processors.learning.literals import (
     LITERAL_CHARS_MAX,
+    STRONG,
     SUPPORT_MIN,
     Context,
     closed_prefixes,
@@ -101,7 +102,9 @@ def _opener(pool: _Pool, suffix: str, placed: list[_Placed]) -> Opener | None:
         return None
     kept = {anchor: None for anchor, _ in [*members, *laters]}
     ordered = tuple(sorted(kept, key=lambda anchor: (anchor.sample, anchor.start)))
-    return Opener(literal=literal, line_start=at_line and not section, section=section.strip(), anchors=ordered)
+    # An opener that no prose has needs no place of its own; that all samples have it at a line's start may be chance.
+    at_line = at_line and not section and strength(literal) < STRONG
+    return Opener(literal=literal, line_start=at_line, section=section.strip(), anchors=ordered)
 
 
 def _whole_words(literal: str, placed: list[_Placed]) -> str:

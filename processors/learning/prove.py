@@ -3,11 +3,13 @@
 Every figure of a proof is kept, so that a person can see why an entry was, or was not, let in.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from processors.learning.entry import is_expressible
 from processors.learning.induce import Induced, induce, read_sample
+from processors.learning.leftovers import unread_beginnings, unread_endings
 from processors.learning.literals import is_admissible, strength
 from processors.learning.sample import Sample
 from processors.learning.shape import Reader, Shape
@@ -15,13 +17,19 @@ from schemas.jsonvalue import JsonObject
 
 VALID_MIN = 5
 """Fewest outputs whose calls read valid: below, one odd output is a fifth of all that is known."""
-CALLS_WITH_ARGUMENTS_MIN = 4
+CALLS_WITH_ARGUMENTS_MIN = 3
+UNDERSTOOD_MIN = 10
+"""Valid outputs below which none may begin with marks that the shape does not read: more outputs tell what they are."""
 TOOLS_MIN = 2
 SOURCES_MIN = 1
 """Fewest sources that must show the format; a running system with several producers asks for more."""
 FOLDS = 4
 HELD_OUT_MIN = 0.95
 """Share of held-out outputs that a shape learned without them must read the same."""
+
+
+_TWIN = re.compile(r"(?<!\S)([|%&$^!?/\\:;])\1(?![^\w\s])")
+"""A sign twice, at the beginning of a word; those that Markdown, front matter or quotations repeat are left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,11 +42,18 @@ class Proof:
     figures: JsonObject
 
 
-def prove(samples: Sequence[Sample], induced: Induced, changes: Callable[[], int]) -> Proof:
-    """Whether an induced shape may be used.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """How an entry does in the pipeline that will serve it."""
 
-    changes: runs the entry over outputs that are known to be right, gives how many come out otherwise.
-    """
+    serve: Callable[[Sample], list[tuple[str | None, JsonObject]]]
+    """The calls of one sample, as they would come out."""
+    changes: Callable[[], int]
+    """Runs the entry over outputs that are known to be right, gives how many come out otherwise."""
+
+
+def prove(samples: Sequence[Sample], induced: Induced, trial: Trial) -> Proof:
+    """Whether an induced shape may be used."""
     valid = sorted(induced.valid)
     calls = [call for number in valid for call in read_sample(samples[number], induced.shape).calls]
     figures: JsonObject = {
@@ -50,14 +65,21 @@ def prove(samples: Sequence[Sample], induced: Induced, changes: Callable[[], int
         "sources": len({samples[number].source for number in valid}),
         "samples": [samples[number].id for number in valid],
     }
+    figures["unread_beginnings"] = unread_beginnings(samples, induced)
+    figures["unread_endings"] = unread_endings(samples, induced)
     reason = _support(figures, induced)
     if not reason:
         same, held_out = _held_out(samples, induced)
         figures |= {"held_out": held_out, "held_out_same": same}
-        if held_out == 0 or same < HELD_OUT_MIN * held_out:
+        if held_out * 2 < figures["valid"] or same < HELD_OUT_MIN * held_out:
             reason = "a shape learned without part of the outputs reads them otherwise"
     if not reason:
-        figures["changed"] = changes()
+        served = sum(_is_served(samples[number], induced.shape, trial) for number in valid)
+        figures["served_same"] = served
+        if served < HELD_OUT_MIN * len(valid):
+            reason = "the pipeline does not read what was induced"
+    if not reason:
+        figures["changed"] = trial.changes()
         if figures["changed"]:
             reason = "outputs that are known to be right would come out otherwise"
     return Proof(accepted=not reason, reason=reason, figures=figures)
@@ -73,14 +95,26 @@ def _support(figures: JsonObject, induced: Induced) -> str:
         (induced.runner_up is None, "another shape reads as many outputs but gives other arguments"),
         (all(map(is_admissible, induced.shape.literals)), "a literal with characters that may not be in one"),
         (not _is_document(induced.shape), "keys and values behind an opener that documents have too"),
+        (
+            figures["valid"] >= UNDERSTOOD_MIN or not figures["unread_beginnings"] + figures["unread_endings"],
+            "few outputs, and some begin or end with marks that are not understood",
+        ),
+        (figures["unread_endings"] * 2 <= figures["valid"], "most outputs end with marks that are not understood"),
         (is_expressible(induced), "a literal that a marker template would read otherwise"),
     )
     return next((reason for holds, reason in checks if not holds), "")
 
 
 def _is_document(shape: Shape) -> bool:
-    """Whether headings, lists or tables about tools would read the same: only an object behind such an opener tells."""
-    return shape.reader is Reader.PAIRS and strength(shape.section_open + shape.open) == 0
+    """Whether headings, lists or tables about tools would read the same: only an object behind such an opener tells.
+
+    Two equal signs that Markdown does not use, before and behind every call, are no document either.
+    """
+    opener = shape.section_open + shape.open
+    if shape.reader is not Reader.PAIRS or strength(opener) > 0:
+        return False
+    frames = set(_TWIN.findall(opener)) & set(_TWIN.findall(shape.close + shape.section_close))
+    return not frames
 
 
 def _held_out(samples: Sequence[Sample], induced: Induced) -> tuple[int, int]:
@@ -97,6 +131,10 @@ def _held_out(samples: Sequence[Sample], induced: Induced) -> tuple[int, int]:
             held_out += 1
             same += _reads_same(samples[number], without.shape, induced.shape)
     return same, held_out
+
+
+def _is_served(item: Sample, shape: Shape, trial: Trial) -> bool:
+    return [(call.name, call.arguments) for call in read_sample(item, shape).calls] == trial.serve(item)
 
 
 def _reads_same(item: Sample, one: Shape, other: Shape) -> bool:

@@ -15,9 +15,23 @@ _SIDES = re.compile(r"begin|start|open|prefix|end|stop|close|suffix|finish|done|
 
 def with_section(shape: Shape) -> Shape | None:
     """The shape with section and call markers apart, or None if its literals don't pair up."""
-    if shape.section_close or shape.section_open:
+    if shape.section_open:
         return None
+    if shape.section_close:
+        return replace(shape, again="") if _closes(shape.open, shape.section_close) else None
     return _by_tags(shape) or _by_bracket(shape)
+
+
+def _closes(opener: str, close: str) -> bool:
+    """Whether a literal that stands behind the last call only belongs to what stands before the first."""
+    opens, closes = list(_TAG.finditer(opener)), list(_TAG.finditer(close))
+    if opener.endswith("[") and close.startswith("]"):
+        return True
+    return (
+        bool(opens and closes)
+        and bool(_name(opens[0].group()))
+        and _name(opens[0].group()) == _name(closes[-1].group())
+    )
 
 
 def _name(tag: str) -> str:

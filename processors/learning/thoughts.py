@@ -22,9 +22,13 @@ ELSEWHERE_MAX = 0.05
 """Largest share of the other outputs in which a reasoning close may stand."""
 CALLING_MIN = 2
 """Fewest outputs that show the pair and call a tool: what only others show belongs to another format."""
+FEW = 4
+"""Support from which on what outputs share is no chance: below, words at the borders are cut off."""
 CLOSE_CHARS_MAX = 40
 TOKEN_CHARS_MAX = 80
 _TOKEN = re.compile(r"\S+")
+_LETTERS_AT_END = re.compile(r"[^\W_]+\Z")
+_LETTERS_AT_START = re.compile(r"\A[^\W_]+\s*")
 _MARKISH = re.compile(r"[^\w\s.,:;!?'\"。，：；！？、“”‘’…]")
 WEAK_SUPPORT_MIN = 4
 """Fewest outputs for literals that prose could hold: what counts then is that they come in pairs, and nowhere else."""
@@ -48,18 +52,40 @@ def find_thought(samples: Sequence[Sample], first_calls: dict[int, int], shape: 
     """
     call_open = (shape.section_open or shape.open).strip()
     starts: list[Context] = [(number, sample.plain.lstrip()) for number, sample in enumerate(samples)]
+    needed = needed_of(len(first_calls))
     pairs = []
-    for literal, outputs in closed_prefixes(starts):
-        opener = literal.strip()
-        is_weak = not _may_open(opener, len(outputs)) or len(outputs & first_calls.keys()) < CALLING_MIN
-        if is_weak or _is_half_a_word(opener, outputs, samples) or opener in call_open or call_open in opener:
+    for literal, outputs in closed_prefixes(starts, support=needed):
+        opener = (_to_sign(literal) if len(outputs) < FEW else literal).strip()
+        is_weak = not _may_open(opener, len(outputs)) or len(outputs & first_calls.keys()) < min(
+            needed - 1, CALLING_MIN
+        )
+        if is_weak or _is_half_a_word(opener, outputs, samples) or _is_calls(literal, call_open):
             continue
         close = _close(samples, opener, outputs, first_calls)
-        if close and ((strength(opener) and strength(close)) or _only_here(samples, close, outputs)):
+        if close and ((strength(opener) and strength(close)) or _only_here(samples, close, outputs, first_calls)):
             optional = close not in shape.close and _starts_inside(samples, opener, close, outputs)
+            opener += "\n" * (opener in call_open)  # the end of its line is what tells it from the calls' opener
             pairs.append(Thought(open=opener, close=close, open_optional=optional, outputs=frozenset(outputs)))
     kept = [pair for pair in pairs if not any(_is_behind(samples, pair, other) for other in pairs if other is not pair)]
     return max(kept, key=lambda pair: len(pair.outputs), default=None) or _without_open(samples, first_calls, call_open)
+
+
+def needed_of(carriers: int) -> int:
+    """Fewest outputs that must show a pair, of so many that call: three of twenty may be planted."""
+    return min(FEW, max(2, carriers // 3))
+
+
+def _is_calls(literal: str, call_open: str) -> bool:
+    """Whether an opener belongs to the calls: one is part of the other, and no end of a line tells them apart."""
+    opener = literal.strip()
+    if literal[len(opener) :][:1] == "\n" and call_open.startswith(opener) and call_open != opener:
+        return False
+    return opener in call_open or call_open in opener
+
+
+def _to_sign(literal: str) -> str:
+    """An opener without letters at its end, the first ones of texts that happen to agree: a word ends in a sign."""
+    return _LETTERS_AT_END.sub("", literal)
 
 
 def _is_behind(samples: Sequence[Sample], pair: Thought, other: Thought) -> bool:
@@ -73,7 +99,7 @@ def _may_open(opener: str, support: int) -> bool:
     if not opener or opener in MARKDOWN or not is_admissible(opener):
         return False
     if strength(opener):
-        return support >= SUPPORT_MIN
+        return True
     if opener.startswith(_STRUCTURE) and len(opener) < STRUCTURE_CHARS_MIN:
         return False
     return support >= WEAK_SUPPORT_MIN and _MARKISH.search(opener) is not None
@@ -90,9 +116,9 @@ _STRUCTURE = ("-", "*", "|", ">", "`", "#", "[", "!")
 STRUCTURE_CHARS_MIN = 5
 
 
-def _only_here(samples: Sequence[Sample], close: str, outputs: set[int]) -> bool:
-    """Whether a literal that prose could hold stands in hardly any other output."""
-    others = [sample.plain for number, sample in enumerate(samples) if number not in outputs]
+def _only_here(samples: Sequence[Sample], close: str, outputs: set[int], first_calls: dict[int, int]) -> bool:
+    """Whether a literal that prose could hold stands in hardly any other output, before its first call."""
+    others = [s.plain[: first_calls.get(number)] for number, s in enumerate(samples) if number not in outputs]
     return sum(close in text for text in others) <= ELSEWHERE_MAX * len(others)
 
 
@@ -115,19 +141,29 @@ def _region(sample: Sample, opener: str, first_call: int | None) -> str:
 def _close(samples: Sequence[Sample], opener: str, outputs: set[int], first_calls: dict[int, int]) -> str:
     regions = {number: _region(samples[number], opener, first_calls.get(number)) for number in outputs}
     called = [region for number, region in regions.items() if number in first_calls]
-    candidates = _ends(called) | (_tokens(regions.values()) if strength(opener) else set())
+    needed = min(SUPPORT_MIN, needed_of(len(first_calls)))
+    candidates = _ends(called) | (_tokens(regions.values(), needed) if strength(opener) else set())
     best, best_key = "", (0, 0)
     for candidate in candidates:
-        close = _without_sentence_end(candidate.strip())
+        close = candidate.strip()
+        if len(outputs) < FEW:
+            close = _from_sign(close)
+        close = _without_sentence_end(close)
         if close == opener or not is_admissible(close) or not _may_close(close):
             continue
         once = sum(region.count(close) == 1 for region in regions.values())
         cut_off = sum(region.count(close) == 0 and number not in first_calls for number, region in regions.items())
-        if once < SUPPORT_MIN or once < QUORUM * (len(regions) - min(cut_off, len(regions) // 3)):
+        if once < needed or once < QUORUM * (len(regions) - min(cut_off, len(regions) // 3)):
             continue
         if (once, len(close)) > best_key:
             best, best_key = close, (once, len(close))
     return best
+
+
+def _from_sign(close: str) -> str:
+    """A close of few samples without a word before its sign, with which their reasoning may happen to end."""
+    rest = _LETTERS_AT_START.sub("", close)
+    return rest if strength(rest) and _may_close(rest) else close
 
 
 def _without_sentence_end(close: str) -> str:
@@ -146,14 +182,14 @@ def _ends(regions: Iterable[str]) -> set[str]:
     return {piece for piece, count in counts.items() if count >= CALLING_MIN}
 
 
-def _tokens(regions: Iterable[str]) -> set[str]:
+def _tokens(regions: Iterable[str], needed: int) -> set[str]:
     """Words with a sign that prose does not use, which several regions have."""
     counts: dict[str, int] = {}
     for region in regions:
         tokens = {match.group() for match in _TOKEN.finditer(region)}
         for part in {part for token in tokens if len(token) <= TOKEN_CHARS_MAX for part in _marks(token)}:
             counts[part] = counts.get(part, 0) + 1
-    return {token for token, count in counts.items() if count >= SUPPORT_MIN and strength(token)}
+    return {token for token, count in counts.items() if count >= needed and strength(token)}
 
 
 def _marks(token: str) -> set[str]:

@@ -197,12 +197,14 @@ def _last_signs(sequence: Sequence) -> set[str]:
 
 
 def _rarest(sequence: Sequence) -> str:
-    """The character, of those that a marker cannot do without, that texts hold least."""
+    """The character, of those that a marker cannot do without, that texts hold least; empty if it needs none."""
     own = "".join(element.text for element in sequence if isinstance(element, Literal)) or "".join(ends_of(sequence))
-    return min(own, key=lambda character: (_RARE.find(character) % (len(_RARE) + 1), character))
+    return min(own, key=lambda character: (_RARE.find(character) % (len(_RARE) + 1), character), default="")
 
 
 def _one_of(characters: set[str]) -> Wake:
+    if "" in characters:  # a name alone may be a marker within a section: anything can be its last sign
+        return re.compile(r"(?s:.)").search
     return re.compile(f"[{re.escape(''.join(sorted(characters)))}]" if characters else _NEVER).search
 
 

@@ -11,6 +11,7 @@ from processors.learn import Learner
 from processors.learning.entry import definition_of
 from processors.learning.induce import induce
 from processors.learning.sample import sample
+from processors.learning.tails import empty_of
 from processors.pipeline import run
 from processors.segmenting.format import Format
 from schemas.pattern import PatternState
@@ -82,3 +83,46 @@ def test_prose_that_names_tools_and_parameters_teaches_nothing() -> None:
         text = f"{sentence(draw)} The tool {function['name']} takes {keys}; call {function['name']} with {keys}. {sentence(draw)}"
         requests.append({"id": str(number), "text": text, "tools": tools})
     assert not [attempt for attempt in fed(requests) if attempt.accepted]
+
+
+@pytest.mark.parametrize(
+    ("first", "following", "close", "empty"),
+    [
+        (' (arg "', ') (arg "', "))", ")"),
+        ('" ', '" ', '"/>', '"/>'),
+        ("\n", "\n", "\n@@end", "\n@@end"),
+        ("(", ", ", ")", "()"),
+        ('">\n<p n="', '</p>\n<p n="', "</p>\n</act>", '">\n</act>'),
+        (" (", ") (", ") :)", " :)"),
+        ("</do><k>", "</v><k>", "</v><go/>", "</do><go/>"),
+        (" ▀▜\n▌ ", "\n▌ ", "\n▙▄▟", " ▀▜\n▙▄▟"),
+        ("(", "", ")", ")"),
+    ],
+)
+def test_a_call_without_arguments_is_told_from_those_with_some(first, following, close, empty) -> None:
+    assert empty_of(first, following, close) == empty
+
+
+def test_few_outputs_with_reasoning_that_is_not_understood_teach_nothing_yet() -> None:
+    requests = [request for request, reasoning, *_ in drawn("json behind a name", 6, 30) if not reasoning][:9]
+    assert any(attempt.accepted for attempt in fed(requests))
+    changed = [{**requests[0], "text": "⟦mind⟧I wonder.⟦/mind⟧" + requests[0]["text"]}, *requests[1:]]
+    assert not [attempt for attempt in fed(changed) if attempt.accepted]
+
+
+def test_calls_of_a_section_with_one_opener_are_all_read() -> None:
+    draw = random.Random(7)
+    requests = []
+    for number in range(20):
+        tools = tools_of(draw)
+        calls = [f"{draw.choice(tools)['function']['name']}()" for _ in range(draw.choice((1, 1, 2)))]
+        function = tools[0]["function"]
+        calls[0] = f"{function['name']}({', '.join(f'{key}=None' for key in function['parameters']['properties'])})"
+        requests.append({"id": str(number), "text": f"⟨calls⟩[{', '.join(calls)}]⟨/calls⟩", "tools": tools})
+    induced = induce([sample(request) for request in requests])
+    assert induced is not None
+    knowledge = knowledge_with(definition_of(induced, "learned_x"))
+    for request in requests:
+        output = run(request["id"], [request["text"]], Meta(tools=tuple(request["tools"])), knowledge)
+        assert len(output.tool_calls) == request["text"].count("(")
+        assert output.response == ""
