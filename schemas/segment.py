@@ -52,6 +52,8 @@ class CallDraft:
     """Arguments that need the schema for their types."""
     arguments_text: str | None = None
     """Damaged argument text, for schema-guided repair."""
+    mends: tuple[str, ...] = ()
+    """Codes of what the body needed to be read: `quotes_replaced`, `trailing_comma`, …"""
     complete: bool = True
     """False when the stream ended inside the call: never executed."""
 

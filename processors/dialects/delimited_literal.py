@@ -1,7 +1,7 @@
 """Literal with a private quotation mark → call: `{key:<mark>text<mark>,n:1,on:true}`; keys are bare."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from processors.dialects.reading import Head
 from schemas.jsonvalue import Json
@@ -11,7 +11,8 @@ DIALECT = "delimited_literal"
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _BARE = re.compile(r"[^,:{}\[\]]*")
-_WORDS: dict[str, Json] = {"true": True, "false": False, "null": None, "none": None}
+_WORDS: dict[str, Json] = {"true": True, "false": False, "null": None}
+_ODD_WORDS: dict[str, Json] = {**_WORDS, "none": None}
 
 
 class _UnreadableError(ValueError):
@@ -20,13 +21,15 @@ class _UnreadableError(ValueError):
 
 def read_literal(raw: str, head: Head, mark: str) -> CallDraft:
     """The text of the outer braces → the call."""
+    parser = _Parser(raw, mark, head.nesting_max)
     try:
-        value, end = _Parser(raw, mark, head.nesting_max).value(0, 0)
+        value, end = parser.value(0, 0)
     except _UnreadableError:
         return CallDraft(dialect=DIALECT, name=head.name, call_id=head.call_id, arguments_text=raw)
     if raw[end:].strip() or not isinstance(value, dict):
         return CallDraft(dialect=DIALECT, name=head.name, call_id=head.call_id, arguments_text=raw)
-    return CallDraft(dialect=DIALECT, name=head.name, call_id=head.call_id, value=value)
+    mends = tuple(sorted(parser.mends))
+    return CallDraft(dialect=DIALECT, name=head.name, call_id=head.call_id, value=value, mends=mends)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,8 @@ class _Parser:
     text: str
     mark: str
     depth_max: int
+    mends: set[str] = field(default_factory=set)
+    """Codes of what the text needed."""
 
     def value(self, at: int, depth: int) -> tuple[Json, int]:
         if depth > self.depth_max:
@@ -65,10 +70,14 @@ class _Parser:
         end = found.end() if found else at
         if _NUMBER.fullmatch(word):
             return (float(word) if any(sign in word for sign in ".eE") else int(word)), end
-        if word.lower() in _WORDS:
-            return _WORDS[word.lower()], end
+        if word in _WORDS:
+            return _WORDS[word], end
+        if word.lower() in _ODD_WORDS:
+            self.mends.add("python_literal")
+            return _ODD_WORDS[word.lower()], end
         if not word:
             raise _UnreadableError
+        self.mends.add("auto_quoted_values")
         return word, end
 
     def _object(self, at: int, depth: int) -> tuple[Json, int]:
@@ -79,7 +88,7 @@ class _Parser:
                 return found, at + 1
             key, at = self._string(at) if self.text.startswith(self.mark, at) else self._key(at)
             at = self._spaces(at)
-            if not self.text.startswith(":", at):
+            if not self.text.startswith(":", at) or key in found:
                 raise _UnreadableError
             found[key], at = self.value(at + 1, depth + 1)
             at = self._after_item(at, "}")
@@ -88,7 +97,10 @@ class _Parser:
         found = _BARE.match(self.text, at)
         if found is None or not found[0].strip():
             raise _UnreadableError
-        return found[0].strip().strip("\"'"), found.end()
+        key = found[0].strip()
+        if key[0] in "\"'":
+            self.mends.add("quotes_replaced")
+        return key.strip("\"'"), found.end()
 
     def _array(self, at: int, depth: int) -> tuple[Json, int]:
         found: list[Json] = []
@@ -103,6 +115,8 @@ class _Parser:
     def _after_item(self, at: int, end: str) -> int:
         at = self._spaces(at)
         if self.text.startswith(",", at):
+            if self.text.startswith(end, self._spaces(at + 1)):
+                self.mends.add("trailing_comma")
             return at + 1
         if self.text.startswith(end, at):
             return at

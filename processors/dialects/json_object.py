@@ -1,13 +1,11 @@
 """JSON body → call: `{"name": …, "arguments": …}` under whatever keys, or the arguments of a tool named before."""
 
-import ast
-import json
 import re
-import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import orjson
 
+from processors.dialects.loose import Read, has_twice_at_top, read_loosely
 from processors.dialects.reading import Head
 from schemas.jsonvalue import Json, JsonObject
 from schemas.segment import CallDraft
@@ -18,7 +16,8 @@ _NAME_KEYS = ("name", "tool_name", "function_name", "tool", "function")
 _ARGUMENT_KEYS = ("arguments", "parameters", "args", "params", "input")
 _ID_KEYS = ("id", "tool_call_id", "call_id")
 _OTHER_KEYS = frozenset({"type", "index", *_ID_KEYS})
-_LOOSE_LITERAL_CHARS_MAX = 100_000
+_CALL_KEYS = _OTHER_KEYS | {*_NAME_KEYS, "description", "strict"}
+"""What may stand beside a call's name and is no argument."""
 _WRITTEN_NAME = re.compile(r"""["'](?:name|tool_name|function_name|tool)["']\s*:\s*["']([^"'\\\n]{1,128})["']""")
 _WRITTEN_ARGUMENTS = re.compile(r"""["'](?:arguments|parameters|args|params|input)["']\s*:\s*""")
 
@@ -34,20 +33,21 @@ class Keys:
 
 def read_object(raw: str, head: Head, keys: Keys) -> CallDraft:
     """The text of one object → the call."""
-    value = _loads(raw)
-    if not isinstance(value, dict):
+    read = read_loosely(raw)
+    if read is None or not isinstance(read.value, dict):
         return damaged(raw, head)
     if head.name is not None:
-        return _draft(head, head.name, value)
-    if keys.name_is_key and len(value) == 1:
-        name, arguments = next(iter(value.items()))
+        return _draft(head, head.name, read)
+    if keys.name_is_key and len(read.value) == 1:
+        name, arguments = next(iter(read.value.items()))
         if isinstance(arguments, dict):
-            return _draft(head, name, arguments)
-    return _call_of(value, head, keys) or damaged(raw, head)
+            return _draft(head, name, Read(arguments, read.mends))
+    draft = _call_of(read.value, head, keys)
+    return replace(draft, mends=(*read.mends, *draft.mends)) if draft else damaged(raw, head)
 
 
-def _draft(head: Head, name: str, arguments: Json, call_id: str | None = None) -> CallDraft:
-    return CallDraft(dialect=DIALECT, name=name, call_id=call_id or head.call_id, value=arguments)
+def _draft(head: Head, name: str, read: Read, call_id: str | None = None) -> CallDraft:
+    return CallDraft(dialect=DIALECT, name=name, call_id=call_id or head.call_id, value=read.value, mends=read.mends)
 
 
 def _call_of(value: JsonObject, head: Head, keys: Keys) -> CallDraft | None:
@@ -57,12 +57,24 @@ def _call_of(value: JsonObject, head: Head, keys: Keys) -> CallDraft | None:
     name = _first(value, (*keys.name, *_NAME_KEYS))
     if not isinstance(name, str):
         return None
-    arguments = _first(value, (*keys.arguments, *_ARGUMENT_KEYS))
-    if isinstance(arguments, str):
-        inside = _loads(arguments) if arguments.strip() else {}
-        arguments = inside if isinstance(inside, dict) and not is_deeper(inside, head.nesting_max) else arguments
     call_id = _first(value, _ID_KEYS)
-    return _draft(head, name, {} if arguments is None else arguments, None if call_id is None else str(call_id))
+    given = _arguments_of(value, head, (*keys.arguments, *_ARGUMENT_KEYS))
+    return _draft(head, name, given, None if call_id is None else str(call_id))
+
+
+def _arguments_of(value: JsonObject, head: Head, keys: tuple[str, ...]) -> Read:
+    """The arguments of a call: an object, one written out as text, or what stands beside the name in their place."""
+    arguments = _first(value, keys)
+    if isinstance(arguments, str):
+        inside = read_loosely(arguments) if arguments.strip() else Read({})
+        is_object = (
+            inside is not None and isinstance(inside.value, dict) and not is_deeper(inside.value, head.nesting_max)
+        )
+        return inside if inside is not None and is_object else Read(arguments)
+    if arguments is not None:
+        return Read(arguments)
+    beside = {key: inner for key, inner in value.items() if key not in _CALL_KEYS and key not in keys}
+    return Read(beside, ("arguments_gathered",)) if beside else Read({})
 
 
 def is_deeper(value: Json, depth_max: int) -> bool:
@@ -100,9 +112,10 @@ def has_call_keys(raw: str, keys: Keys) -> bool:
 
     The description of a tool has the same keys, with a JSON Schema in place of arguments.
     """
-    value = _loads(raw)
-    if not isinstance(value, dict):
+    read = read_loosely(raw)
+    if read is None or not isinstance(read.value, dict):
         return False
+    value = read.value
     inner = value.get("function")
     if isinstance(inner, dict) and value.keys() <= {"function", *_OTHER_KEYS}:
         value = inner
@@ -114,50 +127,36 @@ def has_call_keys(raw: str, keys: Keys) -> bool:
     return not (isinstance(given, dict) and given.get("type") == "object" and "properties" in given)
 
 
-def _loads(text: str) -> Json:
-    try:
-        return orjson.loads(text)
-    except (orjson.JSONDecodeError, UnicodeEncodeError):  # not strict JSON, or a lone surrogate
-        pass
-    try:
-        return json.loads(text, strict=False)
-    except (ValueError, RecursionError):
-        pass
-    if len(text) > _LOOSE_LITERAL_CHARS_MAX:
-        return None
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # unknown escapes in strings
-            return _as_json(ast.literal_eval(text.strip()))
-    except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):  # not a Python literal either
-        return None
-
-
-def _as_json(value: object) -> Json:
-    """A Python literal as JSON; raises ValueError for what JSON does not have."""
-    if isinstance(value, dict):
-        if not all(isinstance(key, str) for key in value):
-            raise ValueError("keys must be strings")
-        return {key: _as_json(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_as_json(item) for item in value]
-    if value is None or isinstance(value, str | bool | int | float):
-        return value
-    raise ValueError("not JSON")
-
-
 def damaged(raw: str, head: Head) -> CallDraft:
     """What no reader takes whole: name and argument text are found by their keys, and left to schema-guided repair."""
     if head.name is not None:
         return CallDraft(dialect=DIALECT, name=head.name, call_id=head.call_id, arguments_text=raw)
     name = _WRITTEN_NAME.search(raw)
     arguments = _WRITTEN_ARGUMENTS.search(raw)
-    if name is None or arguments is None:
+    if name is None or arguments is None or _has_rival(raw, name, arguments) or has_twice_at_top(raw):
         return CallDraft(dialect=DIALECT, name=name[1] if name else None, call_id=head.call_id)
-    text = raw[arguments.end() :]
+    start, end = arguments.end(), len(raw)
     if name.start() > arguments.start():
-        text = raw[arguments.end() : name.start()]
-    return CallDraft(dialect=DIALECT, name=name[1], call_id=head.call_id, arguments_text=_without_outer_brace(text))
+        end = name.start()
+    text = _without_outer_brace(raw[start:end])
+    end = start + len(text)
+    is_sound = _is_object(f"{raw[:start]}0{raw[end:]}")
+    mends = () if is_sound else ("call_mended",)
+    return CallDraft(dialect=DIALECT, name=name[1], call_id=head.call_id, arguments_text=text, mends=mends)
+
+
+def _has_rival(raw: str, name: re.Match[str], arguments: re.Match[str]) -> bool:
+    """Whether another name stands beside the first one."""
+    is_first = name.start() < arguments.start()
+    again = _WRITTEN_NAME.search(raw, name.end(), arguments.start() if is_first else len(raw))
+    return again is not None and again[1] != name[1]
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return isinstance(orjson.loads(text), dict)
+    except (orjson.JSONDecodeError, UnicodeEncodeError):
+        return False
 
 
 def _without_outer_brace(text: str) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import orjson
 
+from processors.dialects.loose import object_of
 from processors.dialects.reading import Head
 from schemas.jsonvalue import Json, JsonObject
 from schemas.segment import CallDraft
@@ -64,7 +65,10 @@ class ElementsReader:
             return CallDraft(dialect=DIALECT, name=head.name, call_id=head.call_id, arguments_text=raw)
         schema = head.tools.schemas.get(head.name or "")
         schema = {"type": "object", **(schema if isinstance(schema, dict) else {})}
-        value = _typed(_Node("", root.children), schema) if root.children else {}
+        try:
+            value = _typed(_Node("", root.children), schema) if root.children else {}
+        except ValueError:  # one key with two elements
+            return CallDraft(dialect=DIALECT, name=head.name, call_id=head.call_id)
         return CallDraft(dialect=DIALECT, name=head.name, call_id=head.call_id, value=value)
 
     def _tree(self, raw: str, nesting_max: int) -> "_Node | None":
@@ -72,6 +76,8 @@ class ElementsReader:
         stack, at = [root], 0
         for tag in self._elements.tag.finditer(raw):
             text, at = raw[at : tag.start()], tag.end()
+            if text.strip() and (not tag[1] or stack[-1].children):
+                return None  # text beside elements belongs to none of them
             if not tag[1]:
                 node = _Node(tag[2])
                 stack[-1].children.append(node)
@@ -82,7 +88,7 @@ class ElementsReader:
                 stack.pop().text = text
             else:
                 return None
-        return root if len(stack) == 1 else None
+        return root if len(stack) == 1 and not raw[at:].strip() else None
 
 
 @dataclass(slots=True)
@@ -101,7 +107,7 @@ def _typed(node: _Node, schema: Json) -> Json:
             return [_typed(child, schema.get("items")) for child in node.children]
         properties = schema.get("properties")
         properties = properties if isinstance(properties, dict) else {}
-        return {child.name: _typed(child, properties.get(child.name)) for child in node.children}
+        return object_of([(child.name, _typed(child, properties.get(child.name))) for child in node.children])
     return _leaf(node.text, kinds, schema)
 
 

@@ -163,11 +163,12 @@ class ParamsReader:
     def draft(self, raw: str, head: Head) -> CallDraft:
         """See table.Reader."""
         found = list(self._found)
+        mends = () if self._value is None else ("closers_added",)
         if self._value is not None:
             self._value.end = self._value.first_close if self._value.first_close >= 0 else len(raw)
             found += self._split(self._value, raw)
         params = tuple(self._param(item, raw[item.start : item.end]) for item in found)
-        return CallDraft(dialect=DIALECT, name=head.name, call_id=head.call_id, params=params)
+        return CallDraft(dialect=DIALECT, name=head.name, call_id=head.call_id, params=params, mends=mends)
 
     def _split(self, value: _Found, raw: str) -> list[_Found]:
         """A value that was never closed → the values that follow each other in it."""

@@ -1,11 +1,13 @@
 """Damaged argument text → arguments that fit the tool's schema, or a refusal that says why."""
 
-from processors.repair.repairing import check, coerce_params, repair
+from processors.repair.confidence import confidence_of
+from processors.repair.repairing import check, check_pairs, coerce_params, repair
 from processors.repair.rules import NO_RULES, RuleBook, RuleError, Rules, rules_of
+from processors.repair.strict import telling
 from processors.repair.toolschema import SchemaError, ToolSchema, compile_tool
 from processors.repair.work import Repaired
 
 __all__ = [
-    "NO_RULES", "Repaired", "RuleBook", "RuleError", "Rules", "SchemaError", "ToolSchema", "check", "coerce_params",
-    "compile_tool", "repair", "rules_of",
+    "NO_RULES", "Repaired", "RuleBook", "RuleError", "Rules", "SchemaError", "ToolSchema", "check", "check_pairs",
+    "coerce_params", "compile_tool", "confidence_of", "repair", "rules_of", "telling",
 ]  # fmt: skip

@@ -68,6 +68,8 @@ def _fit_enum(node: Json, spec: Spec, path: str, work: Work) -> Json:
             work.note("auto_quoted_values", path)
         return next(member for member in spec.enum if node == member)
     text = node.plain if isinstance(node, Escaped) else str(node)
+    if isinstance(node, Escaped) and not node.is_valid:
+        work.note("backslash_dropped", path)
     for member in spec.enum:
         if isinstance(member, int | float) and not isinstance(member, bool) and decimal_of(text.strip()) == member:
             if not isinstance(node, Bare | Loose):

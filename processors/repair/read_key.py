@@ -3,6 +3,7 @@
 import re
 
 from processors.repair.lexis import NEXT_IN_KEY, QUOTES, decode
+from processors.repair.nodes import Escaped
 from processors.repair.value_end import Frame, Source, is_known, is_separator
 
 _PLAIN = re.compile(r'"([^"\\\n{}\[\],]{1,120})"\s*:\s*')
@@ -37,6 +38,8 @@ def _behind_separator(source: Source, at: int) -> int:
         return at
     if char in "=＝":
         source.codes.add("equals_for_colon")
+    elif char != ":":
+        source.codes.add("separator_replaced")
     return source.skip(at + (2 if source.text.startswith("=>", at) else 1))
 
 
@@ -52,7 +55,8 @@ def _quoted(source: Source, at: int, frame: Frame) -> tuple[str | None, int]:
         if source.is_strict or _ends_key(source, place, body, frame):
             if quote != '"':
                 source.codes.add("quotes_replaced")
-            return str(decode(body)), place
+            text = decode(body)
+            return (text.plain if isinstance(text, Escaped) and text.is_valid else str(text)), place
         break
     return _half_quoted(source, start, frame)
 

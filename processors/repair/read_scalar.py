@@ -15,6 +15,9 @@ _END = re.compile(r"""[,，}\]｝］)\n"'“”`]|\s(?=//|#|/\*)|\\[n"]""")
 _PLAIN_MEMBER = re.compile(r'"([^"\\\n\r\t]*)"(?=,\s*"[^"\\\n:,{}\[\]]{1,60}"\s*:)')
 _PLAIN_ITEM = re.compile(r'"([^"\\\n\r\t]*)"(?=,\s*["\]]|\]\s*[,}])')
 """A string as most are, followed by what proves its end; the long way decides on all others."""
+_CONTROL = re.compile(r"[\x00-\x1f]")
+_NOT_OF_JSON = re.compile(r"(?<!\\)(?:\\\\)*\\['`\n]")
+"""Escapes that have one meaning, and that JSON does not have."""
 _PREFIX = re.compile(r"[rRbBuUfF]{1,2}(?=[\"'])")
 _LAST_CLOSERS = re.compile(r"[\s}\]]*\Z")
 _COMMA_BEFORE = re.compile(r"[\s,，]*\Z")
@@ -101,8 +104,10 @@ def _without_curly(body: str) -> str:
 def _closed(source: Source, body: str, quote: str, place: int) -> tuple[Node, int]:
     if quote in body.replace("\\" + quote, ""):
         source.codes.add("inner_quotes_kept")
-    if "\n" in body or "\t" in body or "\r" in body:
+    if _CONTROL.search(body):
         source.codes.add("control_characters_kept")
+    if quote == '"' and "\\" in body and _NOT_OF_JSON.search(body):
+        source.codes.add("backslash_dropped")
     return decode(body), place
 
 

@@ -8,7 +8,7 @@ from processors.repair.form_lines import read_flags, read_lines
 from processors.repair.form_xml import looks_like_xml, read_xml, text_in_xml
 from processors.repair.lexis import SURROGATE, unescape
 from processors.repair.nodes import Bare, Cut, Items, Members, Node
-from processors.repair.strict import strict_tree, trusts_quotes
+from processors.repair.strict import is_strict, strict_tree, trusts_quotes
 from processors.repair.tolerant import read_container, read_unopened
 from processors.repair.toolschema import Spec
 from processors.repair.unwrap import unwrap
@@ -69,6 +69,8 @@ def read(raw: str, spec: Spec, work: Work) -> Reading:
     if not roots:
         reading.problem = Refusal(code="no_call_found")
         return reading
+    if not reading.codes and not is_strict(raw):
+        reading.codes.append("syntax_mended")
     return _only(roots, spec, reading, work)
 
 
@@ -164,6 +166,8 @@ def _object_roots(text: str, spec: Spec, reading: Reading) -> list[Node]:
         at = _next_start(text, end, source, spec, reading)
     while at >= 0 and len(roots) < ROOTS_MAX:
         root, end = read_container(source, at, spec)
+        if isinstance(root, Items) and root.is_open:
+            source.codes.add("closers_added")
         roots += root.values if isinstance(root, Items) and root.values else [root]
         at = _next_start(text, end, source, spec, reading)
     reading.codes += sorted(source.codes)

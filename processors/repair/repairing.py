@@ -1,5 +1,7 @@
 """The three ways in: damaged text (`repair`), a value (`check`), untyped parameters (`coerce_params`)."""
 
+from dataclasses import replace
+
 from processors.limits import LIMITS
 from processors.repair.coerce import fit_object
 from processors.repair.confidence import confidence_of
@@ -7,7 +9,7 @@ from processors.repair.nodes import Loose, Members, Node, depth_of, node_of
 from processors.repair.reading import read
 from processors.repair.refusal import refusal_of
 from processors.repair.rules import NO_RULES, Rules
-from processors.repair.strict import strict_arguments, telling
+from processors.repair.strict import strict_arguments
 from processors.repair.toolschema import ANY, Spec, ToolSchema
 from processors.repair.work import Repaired, Work
 from schemas.jsonvalue import Json, JsonObject
@@ -43,12 +45,12 @@ def repair(raw: str, schema: ToolSchema | None, *, rules: Rules = NO_RULES) -> R
 def check(value: Json, schema: ToolSchema | None, *, rules: Rules = NO_RULES, raw: str = "") -> Repaired:
     """Arguments whose types the text already gave.
 
-    raw: the text they were read from, if it is at hand; it says what a value no longer does: a key that stood twice,
-    `3.20` where text is wanted, a path whose backslashes were taken for escapes.
+    raw: the text they were read from, if it says what the value no longer does: a key that stood twice, `3.20` where
+    text is wanted, a path whose backslashes were taken for escapes (`telling`), quotes and commas that were mended.
     """
     checked = _checked(value, schema, rules)
-    if raw and (text := telling(raw)):
-        read_again = repair(text, schema, rules=rules)
+    if raw:
+        read_again = _without_call(repair(raw, schema, rules=rules))
         if read_again.refusal is not None and read_again.refusal.code == "duplicate_conflict":
             return read_again
         # A call under keys that repair does not know is read whole, as if it were the arguments.
@@ -60,6 +62,21 @@ def check(value: Json, schema: ToolSchema | None, *, rules: Rules = NO_RULES, ra
         if read_again.refusal is None and is_same:
             return read_again
     return checked
+
+
+def _without_call(reading: Repaired) -> Repaired:
+    """A reading of a whole call without the code for having found the arguments in it: there they belong."""
+    repairs = tuple(one for one in reading.repairs if one.code != "unwrapped")
+    if len(repairs) == len(reading.repairs) or reading.refusal is not None:
+        return replace(reading, repairs=repairs)
+    return replace(reading, repairs=repairs, confidence=confidence_of(repairs), status="repaired" if repairs else "ok")
+
+
+def check_pairs(pairs: list[tuple[str, Json]]) -> Repaired:
+    """Arguments whose types are known, without a schema; a name may stand twice."""
+    if any(depth_of(value, LIMITS.nesting_max) >= LIMITS.nesting_max for _, value in pairs):
+        return _refused([Refusal(code="too_deep")])
+    return _settled(Members([(key, node_of(value)) for key, value in pairs]), None, Work())
 
 
 def _checked(value: Json, schema: ToolSchema | None, rules: Rules) -> Repaired:

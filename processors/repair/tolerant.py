@@ -87,6 +87,8 @@ class _Reader:
         elif char in COMMAS:
             if frame.is_after_comma or frame.is_empty:
                 source.codes.add("double_comma")
+            if char != ",":
+                source.codes.add("separator_replaced")
             frame.is_after_comma = True
             self.at += 1
         elif found := _ELLIPSIS.match(source.text, self.at):

@@ -11,7 +11,18 @@ import orjson
 
 from processors.periods.reading import DEFAULT_POLICY, Policy, read_moment, read_policy
 from processors.periods.settle import settle_periods
-from processors.repair import NO_RULES, Repaired, Rules, ToolSchema, check, coerce_params, repair
+from processors.repair import (
+    NO_RULES,
+    Repaired,
+    Rules,
+    ToolSchema,
+    check,
+    check_pairs,
+    coerce_params,
+    confidence_of,
+    repair,
+    telling,
+)
 from schemas.jsonvalue import Json, JsonObject
 from schemas.segment import CallDraft, Param
 from schemas.token import Meta
@@ -36,16 +47,32 @@ class Reading:
 
 def read_arguments(draft: CallDraft, schema: ToolSchema | None, rules: Rules = NO_RULES, raw: str = "") -> Reading:
     """The arguments of a call whose body some grammar could read; `raw` is the call as the model wrote it."""
+    reading = _read(draft, schema, rules, raw)
+    if not draft.mends:
+        return reading
+    noted = {repair.code for repair in reading.repairs}
+    mends = tuple(Repair(code=code) for code in dict.fromkeys(draft.mends) if code not in noted)
+    confidence = round(reading.confidence * confidence_of(mends), 4)
+    return replace(reading, confidence=confidence, repairs=(*mends, *reading.repairs))
+
+
+def _read(draft: CallDraft, schema: ToolSchema | None, rules: Rules, raw: str) -> Reading:
     if draft.params is not None and schema is None:
-        return _reading(check({param.key: _typed(param) for param in draft.params}, None), "xml_params")
+        return _reading(check_pairs([(param.key, _typed(param)) for param in draft.params]), "xml_params")
     if draft.params is not None:
         return _reading(coerce_params(draft.params, schema, rules=rules), "xml_params")
     if draft.arguments_text is not None:
         repaired = repair(draft.arguments_text, schema, rules=rules)
         return _reading(repaired, "json" if repaired.status == "ok" else "repair")
     return _reading(
-        check(draft.value, schema, rules=rules, raw=raw if schema else ""), STRATEGIES.get(draft.dialect, "json")
+        check(draft.value, schema, rules=rules, raw=_told(draft, raw) if schema else ""),
+        STRATEGIES.get(draft.dialect, "json"),
     )
+
+
+def _told(draft: CallDraft, raw: str) -> str:
+    """The text that says more than the draft's value: of a body that had to be mended, all of it."""
+    return raw[raw.find("{") : raw.rfind("}") + 1] if draft.mends else telling(raw)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
