@@ -88,6 +88,20 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AppliedStrategy:
+    """A strategy that fits a call: what it did about it, or would have done where the call went its usual way."""
+
+    id: str
+    version: int
+    """Of its entry."""
+    is_served: bool
+    """False: the strategy was only watched, for this stream is not among those that get it."""
+    did: Literal["nothing", "review", "skip", "step", "fallback"]
+    is_answered: bool | None = None
+    """Whether the other call that it made came back well; None: it made none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResult:
     """What came of a call (`llm.tool-results`)."""
 
@@ -100,3 +114,4 @@ class ToolResult:
     duration_ms: float | None = None
     cost_usd: float | None = None
     error: str | None = None
+    strategies: tuple[AppliedStrategy, ...] = ()

@@ -9,15 +9,17 @@ tried again by itself.
 import asyncio
 import math
 import time
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from processors.dispatch import HeldBack, Plan, Planned, held_result, plan
 from processors.dispatching.bounds import Bounds, bound_met, handover
 from processors.dispatching.errors import ErrorClass, Fault, class_of
 from processors.dispatching.policy import Reason, ToolRule
 from processors.pii.redact import redact, redact_json
+from processors.strategies.match import StrategyIndex
 from schemas.output import Output
 from schemas.toolcall import ToolCall, ToolResult
 from schemas.wire import decode, encode
@@ -25,6 +27,7 @@ from streams.executing.protocol import Answer, Tool, plain
 from streams.leases import Leases, Taken, Terms
 from streams.llm_repair import Breaker
 from streams.settings import ConfigError
+from streams.strategist import Strategist
 
 ERROR_CHARS_MAX = 2_000
 BUSY_S_MAX = 0.5
@@ -55,9 +58,12 @@ class Dispatcher:
     tools: Mapping[str, Tool]
     leases: Leases
     options: DispatchOptions
+    strategies: Callable[[], StrategyIndex] = StrategyIndex
+    """The strategies of the registry as it is now."""
     rules: dict[str, ToolRule] = field(init=False)
     _breakers: dict[str, Breaker] = field(init=False)
     _slots: asyncio.Semaphore = field(init=False)
+    _strategist: Strategist = field(init=False)
 
     def __post_init__(self) -> None:
         options = self.options
@@ -69,6 +75,8 @@ class Dispatcher:
         }
         self._breakers = {name: Breaker(options.failures_max, options.rest_s) for name in self.tools}
         self._slots = asyncio.Semaphore(options.bounds.parallel_max)
+        execute = partial(outcome, s_max=options.bounds.step_s_max)
+        self._strategist = Strategist(self.strategies, self.tools, self.rules, execute)
 
     async def dispatch(self, output: Output) -> list[ToolResult]:
         """What came of each call of an output, those that were held back among them."""
@@ -141,7 +149,8 @@ class Dispatcher:
     async def _leased(self, planned: Planned, found: Plan, taken: Taken) -> ToolResult:
         renewing = asyncio.create_task(self._renew(planned, found, taken))
         try:
-            return await self._executed(planned)
+            result = await self._strategist.carried(planned, lambda: self._executed(planned))
+            return _cleaned(result) if result.strategies else result
         finally:
             renewing.cancel()
             with suppress(asyncio.CancelledError):
@@ -208,16 +217,19 @@ def _judged(call: ToolCall, came: Answer | Fault, tool: Tool) -> ToolResult:
 
 def _result(call: ToolCall, status: str, **more: object) -> ToolResult:
     """A result that is fit for a public topic: without personal data, of bounded size."""
-    fields = dict(more)
-    error = fields.get("error")
+    return _cleaned(ToolResult(stream_id=call.stream_id, call_id=call.id, status=status, **more))  # type: ignore[arg-type]
+
+
+def _cleaned(result: ToolResult) -> ToolResult:
+    error = result.error
     try:
-        if isinstance(error, str):
-            fields["error"] = redact(error[:ERROR_CHARS_MAX].encode("utf-8", "replace").decode()).text
-        fields["content"] = redact_json(fields.get("content"))[0]
+        if error is not None:
+            error = redact(error[:ERROR_CHARS_MAX].encode("utf-8", "replace").decode()).text
+        return replace(result, error=error, content=redact_json(result.content)[0])
     except (ValueError, LookupError, ArithmeticError, RecursionError):
         # What cleaning raises on text that nobody thought of. The call has run: its status is kept, its words are not.
-        fields |= {"error": error and "what the tool said could not be cleaned", "content": {"reason": "clean_failed"}}
-    return ToolResult(stream_id=call.stream_id, call_id=call.id, status=status, **fields)  # type: ignore[arg-type]
+        said = error and "what the tool said could not be cleaned"
+        return replace(result, error=said, content={"reason": "clean_failed"})
 
 
 def _held(wave: Sequence[Planned], reason: Reason) -> list[ToolResult]:

@@ -42,6 +42,10 @@ class Reason(StrEnum):
     """The task used up what it may use; see the handover."""
     DRY_RUN = "dry_run"
     """It would have run."""
+    REVIEW = "review"
+    """A strategy asks for a person's decision first."""
+    SKIPPED = "skipped"
+    """A strategy says that it is better not run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,8 @@ from streams.dispatch_worker import DispatchWorker
 from streams.executing.load import load_tools
 from streams.leases import leases
 from streams.settings import Settings, load
+from streams.snapshots import Snapshots
+from streams.strategies_in_use import StrategiesInUse
 from streams.topics import load_topology
 
 BOUNDS = Bounds()
@@ -43,12 +45,19 @@ async def _run(settings: Settings, tools: Path, options: DispatchOptions) -> Non
     stop = asyncio.Event()
     for name in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(name, stop.set)
+    snapshots = Snapshots()
+    following = asyncio.create_task(snapshots.follow(settings, stop))
+    await snapshots.wait_for_first()
     async with leases(settings.redis_url, settings.topic_prefix) as kept:
-        dispatcher = Dispatcher(load_tools(tools), kept, options)
+        dispatcher = Dispatcher(load_tools(tools), kept, options, StrategiesInUse(snapshots.current))
         worker = DispatchWorker(
             settings, load_topology(settings), dispatcher, show=_show if options.is_dry_run else None
         )
-        await worker.run(stop)
+        try:
+            await worker.run(stop)
+        finally:
+            stop.set()
+            await following
     print(f"{worker.outputs} outputs dispatched")
 
 
