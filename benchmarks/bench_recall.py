@@ -3,7 +3,7 @@
 Usage: python benchmarks/bench_recall.py [RECORDS] [FOLDER]
 
 Fills FOLDER (default: a temporary one) with RECORDS records (default 200,000) through the shipped tables and views,
-then asks 200 goals that were not inserted, with and without a tool. Wall time of whole calls, two queries each.
+then asks 200 goals that were not inserted, with and without a tool. Wall time of whole calls, three queries each.
 """
 
 import random

@@ -35,6 +35,12 @@ export interface Gap {
   suggestion?: string;
 }
 
+export interface GivenResult {
+  call_id: string;
+  content: string;
+  name?: string | null;
+}
+
 export type Label = "planning" | "self_correction" | "evaluation" | "memory_retrieval" | "uncertainty" | "other";
 
 export interface Link {
@@ -53,6 +59,7 @@ export interface Meta {
   policy?: Record<string, unknown> | null;
   provider?: string | null;
   reasoning_open?: boolean;
+  results?: Array<GivenResult>;
   run_id?: string | null;
   session_id?: string | null;
   tenant?: string | null;

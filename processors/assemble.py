@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from processors.discover import sample_of
-from processors.reasoning.link import Linked, link
+from processors.reasoning.link import Known, Linked, link
 from processors.reasoning.record import Facts, Reuse, record_of
 from schemas.failure import Failure
 from schemas.jsonvalue import JsonObject
@@ -136,7 +136,8 @@ class Assembler:
 
     def _output(self, closed: Closed) -> Output:
         calls = tuple(self._calls.values())
-        linked = link(self._nodes, calls, tuple(self._state.values()), self._failures, self._meta.user or "")
+        known = Known(user=self._meta.user or "", results=self._meta.results)
+        linked = link(self._nodes, calls, tuple(self._state.values()), self._failures, known)
         repairs = sum(len(call.repairs) for call in calls)
         markup = sum(len(segment.repairs) for segment in self._responses.values())
         return Output(
@@ -162,7 +163,7 @@ class Assembler:
                 registry_version=self._opened.registry_version if self._opened else 0,
             ),
             reasoning_record=self._record(closed, linked),
-            meta=self._meta,
+            meta=replace(self._meta, results=()),
             ts=closed.ts,
             extra=_given_by_server(closed),
         )

@@ -12,6 +12,15 @@ COUNT_MAX = 2**53 - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GivenResult:
+    """What a tool answered earlier, as the prompt of this stream held it."""
+
+    call_id: str
+    content: str
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Meta:
     """What the producer knows about a stream; stands on its first record."""
 
@@ -25,6 +34,8 @@ class Meta:
     """What the person asked, for semantic repair."""
     tools: tuple[JsonObject, ...] = ()
     """Tool schemas in OpenAI function form."""
+    results: tuple[GivenResult, ...] = ()
+    """Answers of tools in the prompt: what the reasoning may rest on. Not repeated on the output."""
     reasoning_open: bool = False
     """The prompt already opened the reasoning block, so the output starts inside it."""
     format: str | None = None

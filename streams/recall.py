@@ -27,13 +27,17 @@ LIKENESS_MIN = 0.05
 
 _COUNTS = """SELECT feature, sum(records) FROM record_feature_counts
 WHERE tenant = {tenant:String} AND feature IN {features:Array(UInt32)} GROUP BY feature"""
-_BEST = """SELECT record_id, goal, tools, confidence, repairs, toUnixTimestamp64Milli(created_at) AS created_at,
-  stream_id, goal_id, features, weights, norm, body
+_BEST = """SELECT record_id, goal, tools, confidence, repairs, stream_id, run_id,
+  toStartOfHour(created_at) AS hour, goal_id, features, weights, norm, body
 FROM reasoning_records FINAL
 WHERE tenant = {tenant:String} AND reusable AND record IN (
   SELECT record FROM record_features
   WHERE tenant = {tenant:String} AND feature IN {features:Array(UInt32)}{only}
   GROUP BY record ORDER BY sum(share) DESC, record LIMIT {candidates:UInt32})"""
+_FAILED = """SELECT DISTINCT stream_id FROM steps FINAL
+WHERE tenant = {tenant:String} AND toStartOfHour(started_at) IN {hours:Array(DateTime('UTC'))}
+  AND run_id IN {runs:Array(String)} AND stream_id IN {streams:Array(String)}
+  AND kind = 'tool_result' AND status != 'ok'"""
 _OF_TOOL = " AND has(tools, {tool:UInt32})"
 
 
@@ -69,12 +73,21 @@ class Recall:
             "tenant": tenant, "features": rare, "tool": tool_hash(tool) if tool else 0,
             "candidates": n + CANDIDATES_MORE,
         }  # fmt: skip
-        found = [
-            _recalled(row, wanted)
-            for row in self._reader.query(_BEST.replace("{only}", _OF_TOOL if tool else ""), given).records()
-        ]
+        rows = self._reader.query(_BEST.replace("{only}", _OF_TOOL if tool else ""), given).records()
+        failed = self._failed(rows, tenant)
+        found = [_recalled(row, wanted) for row in rows if row["stream_id"] not in failed]
         near = [one for one in found if one.score >= LIKENESS_MIN]
         return sorted(near, key=lambda one: (-one.score, one.record_id))[:n]
+
+    def _failed(self, rows: list[JsonObject], tenant: str) -> set[str]:
+        """Streams of which a call turned out to fail, after their record was written."""
+        if not rows:
+            return set()
+        given: dict[str, Json] = {
+            "tenant": tenant, "hours": sorted({row["hour"] for row in rows}),
+            "runs": [row["run_id"] for row in rows], "streams": [row["stream_id"] for row in rows],
+        }  # fmt: skip
+        return {row[0] for row in self._reader.query(_FAILED, given).rows}
 
     def _rarest(self, wanted: Features, tenant: str) -> list[int]:
         """Features that some record has, the rarest first, as far as their postings may be read."""

@@ -27,16 +27,16 @@ _ANSWERS = frozenset({Label.SELF_CORRECTION, Label.EVALUATION, Label.UNCERTAINTY
 
 
 def breaks_of(
-    blocks: Sequence[Block], calls: Sequence[ToolCall], states: Sequence[StateEntry] = (), known: str = ""
+    blocks: Sequence[Block], calls: Sequence[ToolCall], states: Sequence[StateEntry], known: Introduced
 ) -> tuple[Gap, ...]:
-    """Gaps of one stream in order of writing."""
+    """Gaps of one stream in order of writing; values of calls and state are added to what is known."""
     places = [(block, index) for block in blocks for index in range(len(block.texts)) if block.texts[index]]
     steps = [block.texts[index] for block, index in places]
     found = find_gaps(steps)
     evidence: dict[int, list[str]] = {joint: ["topic"] for joint in found.gaps}
     for joint, sign in skipped_numbers(steps).items():
         evidence.setdefault(joint, []).append(sign)
-    for joint, sign in unknown_values(steps, _given(calls, states, known)).items():
+    for joint, sign in unknown_values(steps, _with_values(known, calls, states)).items():
         evidence.setdefault(joint, []).append(sign)
     similarity = dict(enumerate(found.similarity))
     for joint, likeness in _strangers(blocks, places):
@@ -54,9 +54,7 @@ def breaks_of(
     )
 
 
-def _given(calls: Sequence[ToolCall], states: Sequence[StateEntry], known: str) -> Introduced:
-    given = Introduced()
-    given.add("given", known[:20_000])
+def _with_values(given: Introduced, calls: Sequence[ToolCall], states: Sequence[StateEntry]) -> Introduced:
     for source, content in [
         *((call.id, call.arguments) for call in calls),
         *((one.key, one.content) for one in states),

@@ -45,6 +45,12 @@ class Classified:
     scores: tuple[float, ...]
 
 
+BLANK = Classified(
+    label=Label.OTHER, confidence=1.0, scores=tuple(1.0 if label is Label.OTHER else 0.0 for label in LABELS)
+)
+"""Of a text without a character that shows."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Model:
     """Weights of one version; `delta` is what feedback added to it."""
@@ -94,8 +100,8 @@ def _classify_batch(texts: Sequence[str], langs: Sequence[str | None], model: Mo
     best = shares.argmax(axis=1).tolist()
     rows = np.round(shares.astype(np.float64), 4).tolist()
     return [
-        Classified(label=LABELS[label], confidence=row[label], scores=tuple(row))
-        for label, row in zip(best, rows, strict=True)
+        Classified(label=LABELS[label], confidence=row[label], scores=tuple(row)) if text.strip() else BLANK
+        for text, label, row in zip(texts, best, rows, strict=True)
     ]
 
 

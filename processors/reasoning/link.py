@@ -2,8 +2,9 @@
 
 Pure and called once, at the end of a stream. Edges in time join neighbouring nodes. `led_to` joins a node to the
 calls that follow it before the next node, and to later calls whose tool it names. `based_on` joins a node to what it
-rests on: earlier nodes, calls, state entries and tool results whose values it repeats, the schema of a tool whose
-call failed before it, and what it recalls itself (`memory:…`). Each edge says why it is there.
+rests on: the person's words (`given`), earlier nodes, calls, state entries and answers of tools (`tool_result:…`)
+whose values it repeats, the schema of a tool whose call failed before it, and what it recalls itself (`memory:…`).
+Each edge says why it is there.
 """
 
 import re
@@ -15,17 +16,20 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from processors.reasoning.breaks import breaks_of
-from processors.reasoning.references import Introduced, leaves_of, looks_back
+from processors.reasoning.references import READ_CHARS_MAX, Introduced, leaves_of, looks_back
 from processors.reasoning.supersede import Block, Superseded, block_of, step_id, superseded
 from schemas.failure import Failure, FailureCode
 from schemas.jsonvalue import Json
 from schemas.reasoning import Gap, Label, Link, Node, StateEntry
 from schemas.span import Span
+from schemas.token import GivenResult
 from schemas.toolcall import CallStatus, ToolCall
 
 BASED_ON_MAX = 8
 """Most things one node is said to rest on: the ones it shares most values with."""
 MEMORY_CONFIDENCE_MIN = 0.5
+RESULTS_MAX = 100
+"""Answers of tools that are read, the latest ones."""
 
 _WORD = re.compile(r"[^\W_]+")
 _OF_SCHEMA = re.compile(
@@ -33,6 +37,25 @@ _OF_SCHEMA = re.compile(
     re.IGNORECASE,
 )
 _REFUSALS = frozenset({FailureCode.REFUSED_CALL, FailureCode.UNKNOWN_TOOL, FailureCode.UNPARSEABLE_CALL})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What was said before the stream: the person's words, and the answers of tools that its prompt held."""
+
+    user: str = ""
+    results: tuple[GivenResult, ...] = ()
+
+    def introduced(self) -> Introduced:
+        """The values in it, by where they were said."""
+        said = Introduced()
+        said.add("given", self.user[:READ_CHARS_MAX])
+        for result in self.results[-RESULTS_MAX:]:
+            said.add(f"tool_result:{result.call_id}", result.content)
+        return said
+
+
+NOTHING_KNOWN = Known()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,14 +78,14 @@ def link(
     calls: Sequence[ToolCall],
     states: Sequence[StateEntry] = (),
     failures: Sequence[Failure] = (),
-    known: str = "",
+    known: Known = NOTHING_KNOWN,
 ) -> Linked:
-    """The tree of one stream; `known` is what was said outside of it: the user's words, results of tools."""
+    """The tree of one stream."""
     blocks = [block_of(node) for node in sorted(nodes, key=lambda node: (node.order, node.span))]
     ordered = sorted(calls, key=lambda call: (call.order, call.span))
     back = superseded(blocks, ordered)
     links = [*_in_time(blocks), *_led_to(blocks, ordered)]
-    links += _based_on(blocks, ordered, states, [*failures], known)
+    links += _based_on(blocks, ordered, states, [*failures], known.introduced())
     links += back.links
     by_source: dict[str, list[Link]] = {}
     for one in links:
@@ -71,7 +94,7 @@ def link(
         nodes=tuple(_marked(block, by_source.get(block.node.id, ()), back, ordered) for block in blocks),
         calls=tuple(ordered),
         links=tuple(links),
-        gaps=breaks_of(blocks, ordered, states, known),
+        gaps=breaks_of(blocks, ordered, states, known.introduced()),
     )
 
 
@@ -111,10 +134,8 @@ def _based_on(
     calls: Sequence[ToolCall],
     states: Sequence[StateEntry],
     failures: Sequence[Failure],
-    known: str,
+    said: Introduced,
 ) -> list[Link]:
-    said = Introduced()
-    said.add("given", known[:20_000])
     waiting = deque(sorted(_sources(calls, states), key=lambda source: source.order))
     refused = frozenset(failure.span for failure in failures if failure.code in _REFUSALS)
     links: list[Link] = []

@@ -15,7 +15,7 @@ from processors.channels.render import Renderer
 from processors.channels.request import meta_of_request
 from processors.knowledge import shipped_knowledge
 from processors.pipeline import run
-from schemas.token import Meta, Token
+from schemas.token import GivenResult, Meta, Token
 from streams.client import Limits, SyncTokenProducer, TokenProducer
 from streams.client.tee import AsyncTee, Notes, SyncTee
 from streams.client.waiting import TOKEN_CHARS_MAX, Line, Waiting
@@ -212,6 +212,30 @@ def test_deltas_are_joined_and_long_ones_are_cut() -> None:
 )
 def test_request_says_what_the_person_asked(request_, user) -> None:
     assert meta_of_request(request_).user == user
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        {"messages": [{"role": "tool", "tool_call_id": "c1", "content": "28 °C"}, {"role": "user", "content": "x"}]},
+        {"input": [{"type": "function_call_output", "call_id": "c1", "output": "28 °C"}]},
+        {"messages": [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "28 °C"}]}]},
+        {"messages": [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": [{"type": "text", "text": "28 °C"}]}]}]},
+    ],
+    ids=["chat", "responses", "anthropic", "anthropic-blocks"],
+)  # fmt: skip
+def test_answers_of_tools_come_along(request_) -> None:
+    assert meta_of_request(request_).results == (GivenResult(call_id="c1", content="28 °C"),)
+
+
+def test_latest_answers_of_tools_fit() -> None:
+    messages = [{"role": "tool", "tool_call_id": f"c{n}", "content": "x" * 9_000} for n in range(4)]
+    results = meta_of_request({"messages": messages}).results
+    assert [(result.call_id, len(result.content)) for result in results] == [
+        ("c1", 2_000),
+        ("c2", 9_000),
+        ("c3", 9_000),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from processors.reasoning.record import Facts, record_of
 from schemas.output import Output, Reasoning
 from schemas.reasoning import Label, Node
 from schemas.token import Meta
-from schemas.toolcall import CallStatus, ToolCall
+from schemas.toolcall import CallStatus, ToolCall, ToolResult
 from streams.cli.app import main
 from streams.recall import Recall, recall
 from streams.settings import Settings
@@ -102,6 +102,19 @@ def test_record_that_is_no_longer_reusable_is_not_found(dsn: str) -> None:
     sink.write([replace(failed, rev=1)])
     sink.close()
     assert recall(dsn, GOALS["c"][0], tenant="acme") == []
+
+
+def test_record_of_a_call_that_failed_later_is_not_found(dsn: str) -> None:
+    def found() -> list[str]:
+        return [one.stream_id for one in recall(dsn, "reconcile pallets of the depot", tenant="acme")]
+
+    sink = Sink(dsn)
+    sink.write([output(stream_id, "Reconcile pallets of the depot", "query", "acme") for stream_id in ("g", "h")])
+    assert found() == ["g", "h"]
+    results = [("g", "ok"), ("h", "business_failure")]
+    sink.write([ToolResult(stream_id=stream_id, call_id="call_0", status=status) for stream_id, status in results])
+    sink.close()
+    assert found() == ["g"]
 
 
 def test_command_prints_records_and_says_when_there_are_none(

@@ -101,3 +101,9 @@ def test_matrix_and_batch_scores_agree() -> None:
     batch = model.raw_scores(read_batch(texts, model.cues))
     columns = np.concatenate([model.grams, model.cue_weights * 2]).astype(np.float64)
     assert np.allclose(batch, sparse(texts, model.cues).times(columns) + model.biases, atol=1e-4)
+
+
+def test_blank_text_is_other() -> None:
+    answers = classify(["", " \n\u3000", "Wait, that is wrong."])
+    assert [(one.label, one.confidence) for one in answers[:2]] == [(Label.OTHER, 1.0)] * 2
+    assert answers[2].label is Label.SELF_CORRECTION

@@ -3,10 +3,11 @@
 import time
 
 from processors.reason import ReasonStage
-from processors.reasoning.link import Linked, link
+from processors.reasoning.link import Known, Linked, link
 from schemas.failure import Failure, FailureCode, Stage
 from schemas.reasoning import Label, Node, StateEntry
 from schemas.segment import Segment, SegmentKind
+from schemas.token import GivenResult
 from schemas.toolcall import CallStatus, ToolCall
 
 
@@ -53,6 +54,19 @@ def test_blocks_are_joined_in_time_and_to_the_calls_they_announce() -> None:
     assert second.position == "after:reasoning,before:tool_call"
 
 
+def test_block_rests_on_an_answer_of_a_tool_that_the_prompt_held() -> None:
+    known = Known(
+        user="How warm is it?",
+        results=(GivenResult(call_id="c7", content='{"temperature": 28.5, "站": "海淀观测站"}'),),
+    )
+    linked = link(nodes((0, "The station says 28.5 degrees, so a jacket is not needed.")), [], known=known)
+    assert linked.nodes[0].based_on[0] == "tool_result:c7"
+    assert evidence(linked, "rn_0", "based_on", "tool_result:c7") == "repeats 28.5"
+    assert (
+        link(nodes((0, "根据海淀观测站的数据，现在很热。")), [], known=known).nodes[0].based_on[0] == "tool_result:c7"
+    )
+
+
 def test_replaced_call_is_linked_to_the_correction_between() -> None:
     calls = [call(2, 0, BEIJING, superseded_by="call_1"), call(5, 1, BEIJING | {"date": "2026-06-02"})]
     linked = link(nodes(PLAN, REDO), calls)
@@ -91,7 +105,7 @@ def test_block_rests_on_whoever_said_its_values_last() -> None:
     )
     linked = link(
         nodes((0, "Look up order 55120."), (4, "Order 55120 is late and the aqi of 82 is high. I recall that rain delays vans.")),
-        [call(2, 0, {"order": 55120})], [state], known="where is 99817",
+        [call(2, 0, {"order": 55120})], [state], known=Known(user="where is 99817"),
     )  # fmt: skip
     assert linked.nodes[1].based_on[:2] == ("call_0", "state:weather_data")
     assert linked.nodes[1].based_on[-1].startswith("memory:rn_1#")
