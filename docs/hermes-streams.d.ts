@@ -1,5 +1,13 @@
 // Made by `python docs/contracts.py` from schemas/json; a test compares.
 
+export interface AppliedStrategy {
+  did: "nothing" | "review" | "skip" | "step" | "fallback";
+  id: string;
+  is_answered?: boolean | null;
+  is_served: boolean;
+  version: number;
+}
+
 export type CallStatus = "ok" | "repaired" | "renamed" | "unknown_tool" | "refused" | "unparseable" | "truncated";
 
 export interface CallWarning {
@@ -217,5 +225,6 @@ export interface ToolResult {
   error?: string | null;
   schema: "tool-result/1";
   status: "ok" | "param_error" | "business_failure" | "system_error" | "not_run";
+  strategies?: Array<AppliedStrategy>;
   stream_id: string;
 }
