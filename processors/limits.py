@@ -24,3 +24,6 @@ class Limits:
 
 
 LIMITS = Limits()
+
+ENDING_CHARS = 40
+"""Of a call without its closing marker: the end of its text, as an excerpt."""

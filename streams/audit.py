@@ -156,7 +156,7 @@ def opened(records: Iterable[AuditRecord], keys: Iterable[AuditKey], masters: Ma
 def audited(knowledge: Knowledge, masters: MasterKeys) -> "AuditedClean":
     """The clean stage of one stream, as `processors.pipeline.clean_stage`, with its originals sealed."""
     clean = CleanStage(replace(knowledge.clean_options, keeps_originals=True))
-    return AuditedClean(clean, Assembler(clean.counts), masters)
+    return AuditedClean(clean, Assembler(clean.counts, knowledge.reason_options.reuse), masters)
 
 
 class AuditedClean:

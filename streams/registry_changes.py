@@ -1,12 +1,13 @@
 """Entries as they are + a wish → the change that makes it so; what every registry offers, in Redis or in a file."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Protocol
 
+from processors.pii.custom import CustomRuleError, custom_rule
 from processors.snapshot import Snapshot, key_of, snapshot_of
-from schemas.pattern import Evidence, Pattern, PatternState
+from schemas.pattern import Evidence, Pattern, PatternKind, PatternState
 from schemas.wire import encode
 from streams.settings import ConfigError
 
@@ -15,6 +16,10 @@ RECORD_BYTES_MAX = 256_000
 """Longest record: a tool schema of 10,000 words."""
 RETRIES_MAX = 20
 """How often a change is decided anew because another writer came first; each loss means that the other one won."""
+
+
+OUT_OF_USE = frozenset({PatternState.RETIRED, PatternState.REJECTED})
+"""States in which a rule is kept for the record."""
 
 
 class StaleChangeError(RuntimeError):
@@ -80,7 +85,22 @@ def _content(entry: Pattern) -> Pattern:
     return replace(entry, version=0, registry_version=0, ts=None)
 
 
+def must_be_proved(records: Iterable[Pattern]) -> None:
+    """Refuse a rule for personal data that its own examples disprove; raises ConfigError, which names the example.
+
+    By its number, not by its text: it may hold what the rule is to hide. A worker leaves such a rule out, and whoever
+    wrote it would take it for one that is in force.
+    """
+    for record in records:
+        if record.kind is PatternKind.PII and record.state not in OUT_OF_USE:
+            try:
+                custom_rule(record.definition | {"id": record.id}, record.positives, record.negatives)
+            except CustomRuleError as error:
+                raise ConfigError(f"registry: {record.kind}/{error}") from None
+
+
 def stamped(changes: Sequence[Pattern], version: int) -> tuple[Pattern, ...]:
+    must_be_proved(changes)
     if len({key_of(record) for record in changes}) < len(changes):
         raise ConfigError("registry: one change holds an entry twice")
     return tuple(replace(record, registry_version=version) for record in changes)

@@ -74,7 +74,8 @@ def prepare(settings: Settings, names: Sequence[str], *, publish_between: bool =
         worker.kinds = running.kinds
         running.workers.append(worker)
     if "sink" in names:
-        running.sink = SinkWorker(settings, topology, partial(Sink, settings.clickhouse_dsn))
+        sink = partial(Sink, settings.clickhouse_dsn)
+        running.sink = SinkWorker(settings, topology, sink, lambda: compiled.of(snapshots.current()).clean_options)
     if "learn" in names:
         approval = _approval(settings)
         learner = FormatLearner(lambda: compiled.of(snapshots.current()), snapshots.current, approval)

@@ -3,6 +3,8 @@
 Unlike the loop of the processors there is no state to rebuild: a batch is stored, then its offsets are committed, and a
 batch that is stored twice collapses in the tables. While the database is away the same batch is given again, with the
 partitions paused by not polling; the group membership lives on, because storing runs in a thread.
+
+Everything read is clean but for results of tools, which applications write: they are cleaned here before they are kept.
 """
 
 import asyncio
@@ -11,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.errors import CommitFailedError, IllegalStateError, KafkaError
 
+from processors.clean import CleanOptions, CleanStage
 from schemas.failure import Failure, FailureCode
 from schemas.output import Output
 from schemas.pattern import Pattern
@@ -32,11 +35,19 @@ POLL_MS = 100
 class SinkWorker:
     """One member of the sink's consumer group, with the one writer of its process."""
 
-    def __init__(self, settings: Settings, topology: Topology, sink: Callable[[], Sink]) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        topology: Topology,
+        sink: Callable[[], Sink],
+        options: Callable[[], CleanOptions] = CleanOptions,
+    ) -> None:
+        """options: how results of tools are cleaned now; nothing that applications report was cleaned before."""
         entry = topology.stages["sink"]
         self._settings = settings
         self._topology = topology
         self._sink = sink
+        self._options = options
         self._chain = Chain(
             names=("sink",), reads=entry.reads, builds=(), writes=({},), reads_tokens=False,
             is_transactional=topology.delivery == "exactly_once", group=f"{settings.group_prefix}.{entry.group}",
@@ -87,7 +98,7 @@ class SinkWorker:
             batch = await clients.consumer.getmany(timeout_ms=POLL_MS, max_records=BATCH_ROWS_MAX)
             if not batch:
                 continue
-            if not await self._store(sink, _decoded(batch, outbox), stop):
+            if not await self._store(sink, _decoded(batch, outbox, self._options()), stop):
                 return
             await outbox.send()
             await outbox.settle()
@@ -111,7 +122,9 @@ class SinkWorker:
                 return True
 
 
-def _decoded(batch: Mapping[TopicPartition, Sequence[Record]], outbox: Outbox) -> list[SinkEvent]:
+def _decoded(
+    batch: Mapping[TopicPartition, Sequence[Record]], outbox: Outbox, options: CleanOptions
+) -> list[SinkEvent]:
     events: list[SinkEvent] = []
     for place, records in batch.items():
         for record in records:
@@ -120,8 +133,8 @@ def _decoded(batch: Mapping[TopicPartition, Sequence[Record]], outbox: Outbox) -
             except UndecodableError as error:
                 outbox.add(DeadLetter(record, FailureCode.UNDECODABLE, str(error)), place.partition)
                 continue
-            if isinstance(event, Step | Output | Failure | ToolResult | Pattern):
-                events.append(event)
+            clean = CleanStage(options).feed(event) if isinstance(event, ToolResult) else (event,)
+            events += (one for one in clean if isinstance(one, Step | Output | Failure | ToolResult | Pattern))
     return events
 
 

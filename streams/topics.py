@@ -146,8 +146,10 @@ def _problems(topology: Topology) -> Iterable[str]:
 
 
 def _leaks(topology: Topology) -> Iterable[str]:
-    """Ways by which text that was not cleaned gets to what is public or kept: it is so from the tokens to `clean`."""
-    unclean = {name for name, topic in topology.topics.items() if topic.schemas == ("token/1",)}
+    """Ways by which text that was not cleaned gets to what is public or kept: from the tokens to `clean` it is so, and
+    dead letters are records as received.
+    """
+    unclean = {name for name, topic in topology.topics.items() if "token/1" in topic.schemas or not topic.schemas}
     stages = {name: stage for name, stage in topology.stages.items() if name != CLEAN}
     for _ in stages:
         unclean |= {topic for stage in stages.values() if unclean & set(stage.reads) for topic in stage.writes.values()}

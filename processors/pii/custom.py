@@ -76,12 +76,12 @@ def custom_rule(definition: JsonObject, positives: Iterable[str], negatives: Ite
 def _prove(finder: _Custom, positives: tuple[str, ...], negatives: tuple[str, ...]) -> None:
     if not positives or not negatives:
         raise CustomRuleError(f"{finder.id}: needs at least one positive and one negative")
-    for text in positives:
+    for number, text in enumerate(positives):
         if not list(finder(text)):
-            raise CustomRuleError(f"{finder.id}: does not find its positive {positives.index(text)}")
-    for text in negatives:
+            raise CustomRuleError(f"{finder.id}: does not find its positive number {number} (from 0)")
+    for number, text in enumerate(negatives):
         if list(finder(text)):
-            raise CustomRuleError(f"{finder.id}: finds its negative {negatives.index(text)}")
+            raise CustomRuleError(f"{finder.id}: finds its negative number {number} (from 0)")
 
 
 def rules_with(patterns: Iterable[Pattern], rules: PiiRules = SHIPPED) -> PiiRules:

@@ -11,7 +11,7 @@ from enum import Enum
 
 from processors.dialects.reading import Head
 from processors.dialects.table import Reader
-from processors.limits import Limits
+from processors.limits import ENDING_CHARS, Limits
 from processors.segmenting.automaton import Automaton, Call
 from processors.segmenting.marks import Mark, MarkKind
 from processors.segmenting.run import Run
@@ -22,8 +22,6 @@ from schemas.failure import FailureCode
 from schemas.segment import CallDraft, SegmentKind
 
 _STATE = "call"
-_ENDING_CHARS = 40
-"""Of a call without its closing marker: the end of its text, as an excerpt."""
 _REREADS_MAX = 8
 """Calls with an unclosed string that are looked for at a stream's end: each reads the rest once more."""
 _NAMELESS = re.compile(r"\s*</>")
@@ -196,7 +194,7 @@ class CallReader:
         self._ledger.call(text, span, draft, repairs)
         if repairs:
             code = FailureCode.MISSING_CLOSE if "missing_close" in repairs else FailureCode.STRAY_CLOSE
-            self._ledger.failure(code, span, text[-_ENDING_CHARS:], state=_STATE)
+            self._ledger.failure(code, span, text[-ENDING_CHARS:], state=_STATE)
         self.calls += 1
         if not self._call.grammar.section_open:
             return end, Outcome.DONE

@@ -14,7 +14,7 @@ from processors.snapshot import RegistryFormatError, Snapshot, from_json, key_of
 from schemas.pattern import Evidence, Pattern, PatternKind, PatternState
 from streams.cli.show import show
 from streams.pattern_registry import RedisRegistry, opened
-from streams.registry_changes import Registry, back_to, edit, following, merged
+from streams.registry_changes import Registry, back_to, edit, following, merged, must_be_proved
 from streams.registry_history import difference, state_at, timeline_of
 from streams.settings import ConfigError, load
 
@@ -120,6 +120,7 @@ def import_entries(
     except RegistryFormatError as error:
         raise ConfigError(f"{source}: {error}") from error
     if dry_run:
+        must_be_proved(given.entries.values())
         changes = merged(given, run_with(registry, lambda one: one.snapshot()))
     else:
         changes = run_with(registry, lambda one: _imported(one, given))
@@ -194,6 +195,7 @@ async def _history(registry: Registry) -> tuple[Pattern, ...]:
 
 
 async def _imported(registry: Registry, given: Snapshot) -> tuple[Pattern, ...]:
+    must_be_proved(given.entries.values())
     if isinstance(registry, RedisRegistry) and not (await registry.snapshot()).version:
         return tuple((await registry.restore(tuple(given.entries.values()))).entries.values())
     return await edit(registry, lambda now: merged(given, now))

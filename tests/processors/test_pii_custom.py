@@ -78,3 +78,12 @@ def test_a_custom_span_that_overlaps_a_shipped_one_is_covered_too() -> None:
     )
     rules = replace(rules_with([]), finders=(wide,))
     assert redact("x REF 13800138001 123 y", rules).text == "x [REF_REDACTED] y"
+
+
+def test_a_disproved_example_is_named_by_its_number_and_not_by_its_text() -> None:
+    with pytest.raises(CustomRuleError, match="positive number 1") as found:
+        custom_rule({"id": "b", "type": "badge", "pattern": "AB-[0-9]{4}"}, ["AB-1234", "CD-5678"], ["none"])
+    assert "CD-5678" not in str(found.value)
+    with pytest.raises(CustomRuleError, match="negative number 0") as found:
+        custom_rule({"id": "b", "type": "badge", "pattern": "AB-[0-9]{4}"}, ["AB-1234"], ["AB-9999"])
+    assert "AB-9999" not in str(found.value)

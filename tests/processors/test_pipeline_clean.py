@@ -12,7 +12,7 @@ from processors.tokens import SegmentStage
 from schemas.segment import Delta
 from schemas.token import Meta, Token
 from schemas.wire import Event, encode
-from tests.processors.leaks import MAIL, PHONE, STREAMS, TOOLS, leaked
+from tests.processors.leaks import KEY, MAIL, PHONE, STREAMS, TOOLS, leaked
 
 META = Meta(user=f"call {PHONE} and write to {MAIL}", tools=TOOLS, attrs={"note": MAIL})
 
@@ -58,3 +58,11 @@ def test_live_deltas_are_clean_too(text: str) -> None:
                 live[event.order] = live.get(event.order, "") + event.text
     assert not [mark for joined in live.values() for mark in leaked(joined)]
     assert Assembler(clean.counts)
+
+
+@pytest.mark.parametrize("value", [PHONE, MAIL, KEY], ids=["phone", "mail", "key"])
+def test_the_end_of_a_call_that_an_excerpt_quotes_holds_no_piece(value: str) -> None:
+    for after in range(60):
+        call = f'<tool_call>\n{{"name": "send_message", "arguments": {{"to": "{value}{"." * after}"}}}}\n<think>so</think>ok'
+        for event in published([call]):
+            assert not leaked(encode(event)), (after, event)

@@ -5,12 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from processors.snapshot import snapshot_of
+from processors.snapshot import snapshot_of, to_json
 from schemas.pattern import Evidence, Pattern, PatternKind, PatternState
 from streams.cli.app import main
 from streams.registry_changes import stamped
 from streams.registry_file import FileRegistry
 from streams.registry_history import difference, state_at, timeline_of
+from streams.settings import ConfigError
 
 
 def records() -> list[Pattern]:
@@ -64,3 +65,39 @@ def test_a_pinned_entry_is_pinned_by_command_and_let_go(tmp_path, capsys) -> Non
     assert said("pin") == "nothing to do\n"
     assert said("unpin") == "format/ring: shadow, version 3\n"
     assert "registry version 3: shadow (version 3)" in said("show", "--timeline")
+
+
+def rule(**given) -> Pattern:
+    known = {
+        "id": "badge", "version": 1, "kind": PatternKind.PII, "state": PatternState.ACTIVE,
+        "definition": {"type": "badge", "pattern": "AB-[0-9]{4}"}, "positives": ("AB-1234",), "negatives": ("AB-12",),
+    }  # fmt: skip
+    return Pattern(**(known | given))
+
+
+def test_a_rule_that_its_examples_disprove_is_not_written(tmp_path) -> None:
+    registry = FileRegistry(tmp_path / "registry.json")
+    for broken, why in (
+        (rule(positives=("AB-1234", "secret-4711")), "pii/badge: does not find its positive number 1"),
+        (rule(negatives=("AB-4711",)), "pii/badge: finds its negative number 0"),
+        (rule(negatives=()), "pii/badge: needs at least one"),
+        (rule(definition={"type": "badge", "pattern": "("}), "pii/badge: pattern"),
+    ):
+        with pytest.raises(ConfigError, match=why) as found:
+            asyncio.run(registry.publish([broken]))
+        assert "4711" not in str(found.value)
+    assert not (tmp_path / "registry.json").exists()
+    asyncio.run(registry.publish([rule()]))
+    asyncio.run(registry.publish([rule(version=2, state=PatternState.RETIRED, positives=())]))
+
+
+def test_importing_a_disproved_rule_is_a_usage_error_that_shows_no_example(tmp_path, capsys) -> None:
+    given = tmp_path / "given.json"
+    given.write_bytes(to_json(snapshot_of([rule(positives=("secret-4711",))], 1)))
+    for options in ([], ["--dry-run"]):
+        with pytest.raises(SystemExit) as ended:
+            main(["registry", "import", str(given), "--registry", str(tmp_path / "registry.json"), *options])
+        assert ended.value.code == 2
+        said = capsys.readouterr().err
+        assert "registry: pii/badge: does not find its positive number 0" in said
+        assert "4711" not in said

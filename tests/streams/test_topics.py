@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import replace
+from importlib.resources import files
 
 import pytest
 
@@ -91,3 +92,26 @@ def test_absent_cluster_is_said_with_its_address() -> None:
     settings = Settings(kafka_bootstrap="127.0.0.1:1")
     with pytest.raises(ServerAwayError, match=r"127\.0\.0\.1:1"):
         asyncio.run(apply(settings, load_topology(settings)))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ('{"*": llm.segments}', '{"*": llm.segments, failure/1: llm.steps}', "segment: writes to the public topic 'llm.steps'"),
+        ('{"*": llm.parsed}', '{"*": llm.parsed, failure/1: llm.outputs}', "tool: writes to the public topic 'llm.outputs'"),
+        ("[llm.steps, ", "[llm.parsed, ", "stages.sink: reads 'llm.parsed', which was not cleaned"),
+        ("[llm.steps, ", "[llm.tokens, ", "stages.sink: reads 'llm.tokens', which was not cleaned"),
+        ("[llm.steps, ", "[llm.dead-letters, ", "stages.sink: reads 'llm.dead-letters', which was not cleaned"),
+        ("[llm.pattern-discovery]", "[llm.pattern-discovery, llm.segments]", "stages.learn: reads 'llm.segments', which"),
+        ("schemas: [token/1]", "schemas: [token/1, opened/1]", ""),
+    ],
+)  # fmt: skip
+def test_a_wiring_that_leads_around_clean_is_refused(old: str, new: str, why: str) -> None:
+    shipped = files("streams").joinpath("topics.yaml").read_text(encoding="utf-8")
+    assert old in shipped
+    text = shipped.replace(old, new, 1)
+    if not why:
+        text, why = text.replace("[llm.steps, ", "[llm.tokens, "), "which was not cleaned"
+    with pytest.raises(ConfigError) as error:
+        read_topology(text, "there.yaml")
+    assert why in str(error.value)
