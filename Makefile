@@ -50,7 +50,7 @@ fuzz: $(READY)  ## the laws with 50 times as many examples
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest tests/properties
 
 docs: $(READY)  ## make the generated pages and pictures anew, and the site in site/
-	@set -e; for file in docs/*.py; do $(BIN)/python $$file; done
+	@set -e; for file in docs/json_schemas.py docs/*.py; do $(BIN)/python $$file; done
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
 dist: $(READY)  ## wheel, source archive and bill of materials in dist/
