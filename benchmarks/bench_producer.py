@@ -12,7 +12,7 @@ import tempfile
 import time
 from types import SimpleNamespace
 
-from streams.client import TokenProducer
+from streams.client import Limits, TokenProducer
 from streams.embedded import engines
 from streams.settings import Settings
 from streams.topics import apply, load_topology
@@ -42,17 +42,17 @@ async def read(stream) -> None:
         pass
 
 
-async def rate(settings: Settings, streams: int, chunks: int) -> tuple[float, float]:
-    async with TokenProducer(settings, must_connect=True) as producer:
+async def rate(settings: Settings, streams: int, chunks: int, folder: str | None) -> tuple[float, float]:
+    async with TokenProducer(settings, limits=Limits(folder=folder), must_connect=True) as producer:
         began, worked = time.perf_counter(), time.process_time()
         await asyncio.gather(*[read(producer.tee(source(chunks))) for _ in range(streams)])
         await producer.flush()
         return streams * chunks / (time.perf_counter() - began), streams * chunks / (time.process_time() - worked)
 
 
-async def latencies(settings: Settings, count: int) -> tuple[list[float], list[float]]:
+async def latencies(settings: Settings, count: int, folder: str | None) -> tuple[list[float], list[float]]:
     """Of each step in µs: bare, and through the tee, with the producer at work in the same loop."""
-    async with TokenProducer(settings, must_connect=True) as producer:
+    async with TokenProducer(settings, limits=Limits(folder=folder), must_connect=True) as producer:
         found = []
         for stream in (source(count), producer.tee(source(count))):
             steps = []
@@ -72,11 +72,13 @@ async def main() -> None:
     options.add_argument("--streams", type=int, default=50)
     options.add_argument("--chunks", type=int, default=10_000)
     options.add_argument("--rounds", type=int, default=3)
+    options.add_argument("--on-disk", action="store_true", help="write tokens to a folder before they go out")
     given = options.parse_args()
     with tempfile.TemporaryDirectory() as folder, engines(Settings(data_dir=folder)) as started:
         await apply(started.settings, load_topology(started.settings))
-        rates = [await rate(started.settings, given.streams, given.chunks) for _ in range(given.rounds)]
-        bare, teed = await latencies(started.settings, 50_000)
+        on_disk = f"{folder}/tokens" if given.on_disk else None
+        rates = [await rate(started.settings, given.streams, given.chunks, on_disk) for _ in range(given.rounds)]
+        bare, teed = await latencies(started.settings, 50_000, on_disk)
     print(f"{'round':>6} {'chunks/s':>10} {'per CPU s':>10}")
     for number, (wall, cpu) in enumerate(rates):
         print(f"{number:>6} {wall:>10,.0f} {cpu:>10,.0f}")

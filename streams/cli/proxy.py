@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from streams.client import TokenProducer
+from streams.client import Limits, TokenProducer
 from streams.proxy import proxying
 from streams.running import keep_out_of_collection, stop_on_signals
 from streams.settings import load
@@ -18,16 +18,23 @@ def proxy(
     repair: Annotated[
         bool, typer.Option("--repair", help="Answer with checked and repaired tool calls; answers then come whole.")
     ] = False,
+    folder: Annotated[
+        str | None,
+        typer.Option("--folder", help="Write tokens here before they go out: what Kafka lacks outlives this process."),
+    ] = None,
 ) -> None:
     """Pass an OpenAI-compatible server on, streaming, and write what it says to llm.tokens; until Ctrl-C."""
     log_to_stderr()
-    asyncio.run(_proxy(upstream, listen, repairs=repair))
+    asyncio.run(_proxy(upstream, listen, Limits(folder=folder), repairs=repair))
 
 
-async def _proxy(upstream: str, listen: str, *, repairs: bool) -> None:
+async def _proxy(upstream: str, listen: str, limits: Limits, *, repairs: bool) -> None:
     stop = asyncio.Event()
     stop_on_signals(stop)
-    async with TokenProducer(load()) as producer, proxying(upstream, producer, listen, repairs=repairs) as url:
+    async with (
+        TokenProducer(load(), limits=limits) as producer,
+        proxying(upstream, producer, listen, repairs=repairs) as url,
+    ):
         keep_out_of_collection()
         print(f"{url} passes on {upstream}; Ctrl-C ends it", flush=True)
         await stop.wait()

@@ -1,7 +1,7 @@
 """Users' streams, or single tokens → `llm.tokens`.
 
-Kafka being away is the producer's own trouble: it connects again and again, holds what came meanwhile up to a limit,
-and delivers it in order. Leaving the context waits a bounded time for what is under way.
+Kafka being away is the producer's own trouble: it connects again and again, holds what came meanwhile up to a limit, in
+memory or in a folder, and delivers it in order. Leaving the context waits a bounded time for what is under way.
 """
 
 import asyncio
@@ -14,20 +14,15 @@ from types import TracebackType
 from typing import Self, TypeVar, overload
 from uuid import uuid4
 
-from aiokafka import AIOKafkaProducer
-from aiokafka.errors import KafkaError, MessageSizeTooLargeError
-
 from processors.channels.request import meta_of_request
 from schemas.token import Meta, Token
-from schemas.wire import encode
+from streams.client.buffered import Buffered
+from streams.client.sending import Sender
 from streams.client.tee import AsyncTee, Notes, SyncTee
 from streams.client.waiting import Limits, Waiting
-from streams.kafka_clients import start_producer
-from streams.settings import ServerAwayError, Settings, load
+from streams.settings import Settings, load
 
 T = TypeVar("T")
-AGAIN_S_MIN, AGAIN_S_MAX = 0.2, 10.0
-"""Pause before a server that was away is asked again: doubled each time, up to the second."""
 log = logging.getLogger(__name__)
 
 
@@ -38,32 +33,30 @@ class TokenProducer:
         self, settings: Settings | None = None, *, limits: Limits | None = None, must_connect: bool = False
     ) -> None:
         """settings: from the environment if none. must_connect: raise ServerAwayError if Kafka is away at the start."""
-        self._settings = settings or load()
         self._limits = limits or Limits()
         self._must_connect = must_connect
-        self._topic = f"{self._settings.topic_prefix}llm.tokens"
-        self._producer: AIOKafkaProducer | None = None
+        self._sender = Sender(settings or load())
+        folder = self._limits.folder
+        self._buffered = Buffered(self._sender, folder, self._limits.folder_bytes_max) if folder is not None else None
         self._pump: asyncio.Task[None] | None = None
         self._event = asyncio.Event()
         self._is_awake = False
         self._is_closing = False
         self._thread = 0
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._last: asyncio.Future[object] | None = None
         self.waiting = Waiting(self._limits)
         """What Kafka does not have yet; `waiting.dropped` counts what was told to be dropped."""
-        self.refused = 0
-        """Tokens that the broker refused for their size."""
 
     async def __aenter__(self) -> Self:
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
-        try:
-            self._producer = await start_producer(self._settings)
-        except (KafkaError, OSError) as error:
-            if self._must_connect:
-                raise ServerAwayError(f"Kafka at {self._settings.kafka_bootstrap} does not answer") from error
-            log.warning("Kafka does not answer; tokens wait", extra={"address": self._settings.kafka_bootstrap})
+        await self._sender.start(must_connect=self._must_connect)
+        if self._buffered is not None:
+            try:
+                await self._buffered.start()
+            except BaseException:
+                await self._sender.stop(self._limits.close_s_max)
+                raise
         self._pump = asyncio.create_task(self._run())
         return self
 
@@ -78,7 +71,9 @@ class TokenProducer:
             await asyncio.gather(self._pump, return_exceptions=True)
         if left := self.waiting.chars:
             log.warning("characters were not delivered", extra={"chars": left})
-        await self._stop()
+        if self._buffered is not None:
+            await self._buffered.stop(self._limits.close_s_max)
+        await self._sender.stop(self._limits.close_s_max)
 
     @overload
     def tee(
@@ -97,19 +92,27 @@ class TokenProducer:
         return tee(self, stream, request, about)
 
     async def send(self, token: Token) -> None:
-        """Give one token of your own making; waits while the client's buffer is full, raises when Kafka is away."""
-        if self._producer is None:
-            raise ServerAwayError(f"Kafka at {self._settings.kafka_bootstrap} does not answer")
-        self._last = await self._producer.send(self._topic, encode(token), key=_key(token))
+        """Give one token of your own making; waits while the client's buffer is full, raises when Kafka is away.
+
+        With a folder, it comes back when the token is on disk.
+        """
+        if self._buffered is not None:
+            await self._buffered.keep([token])
+        else:
+            await self._sender.send(token)
 
     async def flush(self) -> None:
         """Wait until all that was given is acknowledged; raises the client's errors for tokens of `send`."""
         while len(self.waiting) or self.waiting.under_way:  # noqa: ASYNC110 - threads fill the queue too
             await asyncio.sleep(self._limits.linger_ms / 1000)
-        if self._producer is not None:
-            await self._producer.flush()
-        if self._last is not None:
-            await self._last
+        if self._buffered is not None:
+            await self._buffered.emptied()
+        await self._sender.flush()
+
+    @property
+    def refused(self) -> int:
+        """Tokens that the broker refused for their size."""
+        return self._sender.refused
 
     def wake(self) -> None:
         """Something waits; from any thread."""
@@ -128,48 +131,8 @@ class TokenProducer:
             await asyncio.sleep(0 if self._is_closing else self._limits.linger_ms / 1000)
             self._is_awake = False
             while tokens := self.waiting.take():
-                await self._deliver(tokens)
-
-    async def _deliver(self, tokens: list[Token]) -> None:
-        """Until the broker has them all; what failed goes again before anything that follows it."""
-        left, pause_s = tokens, AGAIN_S_MIN
-        while True:
-            left = await self._attempt(left)
-            if not left:
-                break
-            await asyncio.sleep(pause_s)
-            pause_s = min(AGAIN_S_MAX, pause_s * 2)
-        self.waiting.delivered(tokens)
-
-    async def _attempt(self, tokens: list[Token]) -> list[Token]:
-        """Tokens that have to go again."""
-        try:
-            if self._producer is None:
-                self._producer = await start_producer(self._settings)
-            sends = [await self._producer.send(self._topic, encode(token), key=_key(token)) for token in tokens]
-        except MessageSizeTooLargeError:
-            self.refused += 1
-            return tokens[1:] if len(tokens) == 1 else await self._one_by_one(tokens)
-        except (KafkaError, OSError) as error:
-            log.warning("Kafka does not take tokens; they wait", extra={"error": type(error).__name__})
-            return tokens
-        found = await asyncio.gather(*sends, return_exceptions=True)
-        self.refused += sum(isinstance(error, MessageSizeTooLargeError) for error in found)
-        return [
-            token
-            for token, error in zip(tokens, found, strict=True)
-            if isinstance(error, BaseException) and not isinstance(error, MessageSizeTooLargeError)
-        ]
-
-    async def _one_by_one(self, tokens: list[Token]) -> list[Token]:
-        return [left for token in tokens for left in await self._attempt([token])]
-
-    async def _stop(self) -> None:
-        if self._producer is not None:
-            try:
-                await asyncio.wait_for(self._producer.stop(), self._limits.close_s_max)
-            except (KafkaError, TimeoutError) as error:  # the server is away: nothing more can be said to it
-                log.warning("the Kafka client did not close in order", extra={"error": type(error).__name__})
+                await (self._sender.deliver(tokens) if self._buffered is None else self._buffered.keep(tokens))
+                self.waiting.delivered(tokens)
 
 
 class SyncTokenProducer:
@@ -252,7 +215,3 @@ def notes_of(producer: TokenProducer, request: Mapping[str, object], about: Mapp
     meta = replace(meta_of_request(request), **given)  # type: ignore[arg-type]  # names were checked, types are Meta's
     meta = replace(meta, now=meta.now or datetime.now().astimezone().isoformat(timespec="seconds"))
     return Notes(producer, str(about.get("stream_id") or uuid4().hex), meta)
-
-
-def _key(token: Token) -> bytes:
-    return token.stream_id.encode("utf-8", "replace")

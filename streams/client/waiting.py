@@ -28,6 +28,10 @@ class Limits:
     when_full: Literal["wait", "drop"] = "wait"
     """`wait`: streams are slowed until Kafka takes something. `drop`: they go on; what is lost is counted, and shows
     as `missing_seq` in the output."""
+    folder: str | None = None
+    """Where tokens are written before they go out, so that they outlive this process; none: in memory only."""
+    folder_bytes_max: int = 256_000_000
+    """When this much stands there undelivered, tokens wait in memory."""
     linger_ms: float = 5.0
     """How long deltas wait for company."""
     close_s_max: float = 10.0
