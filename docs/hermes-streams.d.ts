@@ -16,6 +16,28 @@ export interface CallWarning {
   message?: string;
 }
 
+export interface Execution {
+  arguments?: string;
+  call_id: string;
+  cost_usd?: number | null;
+  duration_ms?: number | null;
+  error?: string;
+  execution_id?: string;
+  is_again?: boolean;
+  order: number;
+  reason?: string;
+  schema: "execution/1";
+  state: "planned" | "running" | "ended";
+  status?: "" | "ok" | "param_error" | "business_failure" | "system_error" | "not_run";
+  strategies?: Array<string>;
+  stream_id: string;
+  task: string;
+  tenant?: string | null;
+  tokens?: number;
+  tool: string;
+  ts: number;
+}
+
 export interface Failure {
   code: FailureCode;
   context?: Record<string, unknown> | null;
@@ -47,6 +69,20 @@ export interface GivenResult {
   call_id: string;
   content: string;
   name?: string | null;
+}
+
+export interface Handover {
+  bound: string;
+  done?: Array<Record<string, unknown>>;
+  left?: Array<Record<string, unknown>>;
+  limit: number;
+  next: string;
+  schema: "handover/1";
+  spent: Record<string, unknown>;
+  stream_id: string;
+  task: string;
+  tenant?: string | null;
+  ts: number;
 }
 
 export type Label = "planning" | "self_correction" | "evaluation" | "memory_retrieval" | "uncertainty" | "other";

@@ -49,6 +49,8 @@ class Plan:
     """Tokens of the model's response, as its server counted them."""
     waves: tuple[tuple[Planned, ...], ...]
     held: tuple[HeldBack, ...]
+    stream_id: str
+    tenant: str | None
 
 
 def plan(output: Output, rules: Mapping[str, ToolRule]) -> Plan:
@@ -71,8 +73,10 @@ def plan(output: Output, rules: Mapping[str, ToolRule]) -> Plan:
             waves.append([])
         is_closed = is_barrier
         waves[-1].append(_planned(call, rule))
-    run = output.meta.run_id if output.meta else None
-    return Plan(run or output.stream_id, _tokens(output), tuple(map(tuple, waves)), tuple(held))
+    meta, stream_id = output.meta, output.stream_id
+    task = (meta.run_id if meta else None) or stream_id
+    tenant = meta.tenant if meta else None
+    return Plan(task, _tokens(output), tuple(map(tuple, waves)), tuple(held), stream_id, tenant)
 
 
 def held_result(held: HeldBack) -> ToolResult | None:

@@ -10,6 +10,7 @@ import orjson
 from pydantic import Field, TypeAdapter, ValidationError
 
 from schemas.audit import AuditKey, AuditRecord
+from schemas.execution import Execution, Handover
 from schemas.failure import Failure
 from schemas.jsonvalue import Json
 from schemas.output import Output
@@ -37,6 +38,8 @@ Event = (
     | Pattern
     | AuditRecord
     | AuditKey
+    | Execution
+    | Handover
 )
 
 _ADAPTER: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="schema")])

@@ -26,6 +26,10 @@ RECORD_COLUMNS = (
     "tenant", "record", "record_id", "created_at", "stream_id", "run_id", "goal_id", "goal", "model", "tools", "nodes",
     "confidence", "gaps", "repairs", "rules", "reusable", "features", "weights", "norm", "body", "rev",
 )  # fmt: skip
+EXECUTION_COLUMNS = (
+    "tenant", "task", "stream_id", "call_id", "order", "tool", "state", "status", "reason", "arguments", "error",
+    "execution_id", "duration_ms", "cost_usd", "tokens", "strategies", "is_again", "changed_at", "rank",
+)  # fmt: skip
 BLOB_COLUMNS = ("tenant", "content_hash", "content")
 
 COLUMNS = {
@@ -35,6 +39,8 @@ COLUMNS = {
     "reasoning_records": RECORD_COLUMNS,
     "patterns": PATTERN_COLUMNS,
     "streams": STREAM_COLUMNS,
+    "executions": EXECUTION_COLUMNS,
+    "handovers": ("tenant", "task", "stream_id", "bound", "record", "ended_at"),
     "quarantine": ("reason", "stream_id", "event_id", "event", "is_deleted"),
     "stage_stats": (
         "ts", "stage", "instance", "topic", "partition", "records_in", "records_out", "failures", "dead_letters",

@@ -1,4 +1,4 @@
-"""`llm.outputs` → `llm.tool-results`: one member of the group that executes calls.
+"""`llm.outputs` → `llm.tool-results` and `llm.executions`: one member of the group that executes calls.
 
 Streams of a batch run beside each other, outputs of one stream in order. Offsets are committed after the results are
 acknowledged; what is read again after a crash is not executed again, its kept results are published again.
@@ -6,11 +6,12 @@ acknowledged; what is read again after a crash is not executed again, its kept r
 
 import asyncio
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from aiokafka import AIOKafkaProducer
 from aiokafka.errors import CommitFailedError, IllegalStateError, KafkaError
 
+from schemas.execution import Execution, Handover
 from schemas.output import Output
 from schemas.toolcall import ToolResult
 from schemas.wire import UndecodableError, decode, encode
@@ -24,7 +25,6 @@ from streams.worker import Away
 POLL_MS = 200
 RECORDS_MAX = 32
 """Most outputs between two commits: what a crash makes read again."""
-READS, WRITES = "llm.outputs", "llm.tool-results"
 
 
 @dataclass(slots=True)
@@ -37,6 +37,9 @@ class DispatchWorker:
     show: Callable[[ToolResult], None] | None = None
     """Told of each result instead of the topic; for dry runs, which have a group of their own."""
     outputs: int = 0
+    is_ready: asyncio.Event = field(default_factory=asyncio.Event)
+    _sent: list[asyncio.Future[object]] = field(default_factory=list)
+    """What the broker has not acknowledged yet."""
 
     async def run(self, stop: asyncio.Event) -> None:
         """Work until `stop` is set; raises ServerAwayError."""
@@ -49,23 +52,30 @@ class DispatchWorker:
                 await away.wait(error, stop)
 
     def _chain(self) -> Chain:
-        name = "dispatch" if self.show is None else "dispatch-dry-run"
+        entry = self.topology.stages["dispatch"]
+        name = entry.group if self.show is None else f"{entry.group}-dry-run"
         return Chain(
-            names=("dispatch",), reads=(self.settings.topic_prefix + READS,), builds=(), writes=({},),
+            names=("dispatch",), reads=entry.reads, builds=(), writes=({},),
             reads_tokens=False, is_transactional=self.topology.delivery == "exactly_once",
             group=f"{self.settings.group_prefix}.{name}",
         )  # fmt: skip
 
     async def _loop(self, clients: Clients, stop: asyncio.Event, away: Away) -> None:
-        clients.consumer.subscribe([self.settings.topic_prefix + READS])
+        self._sent = []  # of a connection that is gone: the batch is read again
+        self.dispatcher.tell = lambda event: self._send(clients.producer, event)
+        clients.consumer.subscribe(self._chain().reads)
         while not stop.is_set():
             batch = await clients.consumer.getmany(timeout_ms=POLL_MS, max_records=RECORDS_MAX)
+            if clients.consumer.assignment():
+                self.is_ready.set()
             if not batch:
                 continue
             by_stream: dict[str, list[Output]] = {}
             for output in _outputs(record.value for records in batch.values() for record in records):
                 by_stream.setdefault(output.stream_id, []).append(output)
             await asyncio.gather(*(self._stream(outputs, clients.producer) for outputs in by_stream.values()))
+            sent, self._sent = self._sent, []
+            await asyncio.gather(*sent)
             try:
                 await clients.consumer.commit({place: records[-1].offset + 1 for place, records in batch.items()})
             except (CommitFailedError, IllegalStateError):  # the group is forming anew; the batch will be read again
@@ -74,16 +84,19 @@ class DispatchWorker:
 
     async def _stream(self, outputs: Iterable[Output], producer: AIOKafkaProducer) -> None:
         for output in outputs:
-            results = await self.dispatcher.dispatch(output)
-            self.outputs += 1
-            if self.show is not None:
-                for result in results:
+            for result in await self.dispatcher.dispatch(output):
+                if self.show is not None:
                     self.show(result)
-                continue
-            key = output.stream_id.encode("utf-8", "replace")
-            topic = self.settings.topic_prefix + WRITES
-            sent = [await producer.send(topic, encode(result), key=key) for result in results]
-            await asyncio.gather(*sent)
+                    continue
+                await self._send(producer, result)
+            self.outputs += 1
+
+    async def _send(self, producer: AIOKafkaProducer, event: ToolResult | Execution | Handover) -> None:
+        """Hand an event to the client, which sends it while the next call runs."""
+        topic = self.topology.topic_of("dispatch", event.schema)
+        assert topic, "topics.yaml names a topic for each"
+        key = event.stream_id.encode("utf-8", "replace")
+        self._sent.append(await producer.send(topic, encode(event), key=key))
 
 
 def _outputs(values: Iterable[bytes | None]) -> Iterable[Output]:

@@ -21,7 +21,7 @@ NO_PARTITION = "19710104"
 """Dropping a partition makes ClickHouse remove old parts at once; this one can't exist, its rows would be too old."""
 BY = ("stream", "run", "session")
 _COLUMN = {"stream": "stream_id", "run": "run_id", "session": "session_id"}
-_TABLES = ("steps", "streams", "failures", "quarantine", "scores", "reasoning_records")
+_TABLES = ("steps", "streams", "failures", "quarantine", "scores", "reasoning_records", "executions", "handovers")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ That holds as long as Redis keeps what it was told: it needs an append-only file
 promoted may not have seen the last lease.
 """
 
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -18,10 +19,13 @@ import redis.asyncio as redis
 
 from processors.dispatch import Plan, Planned
 from processors.dispatching.bounds import Bounds, Spent
+from schemas.jsonvalue import JsonObject
 from streams.redis_client import AWAY, redis_client
 
 KEEP_MS = 15 * 24 * 3_600_000
 """How long results are kept: longer than `llm.outputs` (336 h) can be read again."""
+DONE_MAX = 200
+"""Calls of one task that a handover lists, the last ones."""
 Word = Literal["go", "busy", "done", "lost", "other", "bound"]
 
 _TAKE = """
@@ -40,10 +44,11 @@ else
     redis.call('HINCRBY', KEYS[2], 'tokens', ARGV[6])
   end
   redis.call('PEXPIRE', KEYS[2], keep)
-  local spent = redis.call('HMGET', KEYS[2], 'steps', 'tokens', 'cost')
+  local spent = redis.call('HMGET', KEYS[2], 'steps', 'tokens', 'cost', 'over')
   local steps, tokens, cost = tonumber(spent[1] or 0), tonumber(spent[2] or 0), tonumber(spent[3] or 0)
-  if steps >= tonumber(ARGV[7]) or tokens > tonumber(ARGV[8]) or cost >= tonumber(ARGV[9]) then
-    return {'bound', tostring(steps), tostring(tokens), tostring(cost)}
+  local is_over = tonumber(spent[4] or 0) >= tonumber(ARGV[10])
+  if is_over or steps >= tonumber(ARGV[7]) or tokens > tonumber(ARGV[8]) or cost >= tonumber(ARGV[9]) then
+    return {'bound'}
   end
   redis.call('HINCRBY', KEYS[2], 'steps', 1)
 end
@@ -65,6 +70,12 @@ if call[1] ~= ARGV[1] then return call[3] or '' end
 if call[2] == 'done' then return call[3] end
 redis.call('HSET', KEYS[1], 'state', 'done', 'result', ARGV[2])
 redis.call('HINCRBYFLOAT', KEYS[2], 'cost', ARGV[3])
+if tonumber(redis.call('HGET', KEYS[2], 'over') or 0) < tonumber(ARGV[4]) then
+  redis.call('HSET', KEYS[2], 'over', ARGV[4])
+end
+redis.call('RPUSH', KEYS[3], ARGV[5])
+redis.call('LTRIM', KEYS[3], -tonumber(ARGV[6]), -1)
+redis.call('PEXPIRE', KEYS[3], ARGV[7])
 return ARGV[2]
 """
 
@@ -80,8 +91,18 @@ class Taken:
     """With `done`: what was kept."""
     wait_ms: int = 0
     """With `busy`: when its lease runs out."""
-    spent: Spent = field(default_factory=Spent)
-    """With `bound`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What is kept of a call that ended."""
+
+    result: bytes
+    cost_usd: float = 0.0
+    over_s: float = 0.0
+    """The time after which it was given up; 0: it was not."""
+    snapshot: JsonObject = field(default_factory=dict)
+    """What a handover says of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +125,9 @@ class Leases:
         """Ask to run a call of a plan."""
         bounds = terms.bounds
         answer: list[bytes] = await self._client.eval(
-            _TAKE, 2, *self._keys(planned, plan), planned.execution_id, terms.lease_ms, KEEP_MS,
+            _TAKE, 2, *self._keys(planned, plan)[:2], planned.execution_id, terms.lease_ms, KEEP_MS,
             int(planned.has_side_effects), _bytes(planned.call.stream_id), plan.tokens,
-            bounds.steps_max, bounds.tokens_max, bounds.cost_usd_max,
+            bounds.steps_max, bounds.tokens_max, bounds.cost_usd_max, bounds.step_s_max,
         )  # fmt: skip
         word, *more = answer
         match word:
@@ -119,8 +140,7 @@ class Leases:
             case b"busy":
                 return Taken(word="busy", wait_ms=int(float(more[0])))
             case b"bound":
-                spent = Spent(steps=int(more[0]), tokens=int(float(more[1])), cost_usd=float(more[2]))
-                return Taken(word="bound", spent=spent)
+                return Taken(word="bound")
         return Taken(word="other")
 
     async def renew(self, planned: Planned, plan: Plan, fence: str, lease_ms: int) -> bool:
@@ -130,17 +150,32 @@ class Leases:
         except AWAY:
             return True
 
-    async def finish(self, planned: Planned, plan: Plan, fence: str, kept: tuple[bytes, float]) -> bytes:
+    async def finish(self, planned: Planned, plan: Plan, fence: str, kept: Kept) -> bytes:
         """Keep a result and its cost; gives the result that counts, which is another one if the lease was lost.
 
         Empty: whoever has the lease now has not finished.
         """
-        result, cost = kept
-        answer: bytes = await self._client.eval(_FINISH, 2, *self._keys(planned, plan), fence, result, cost)
+        answer: bytes = await self._client.eval(
+            _FINISH, 3, *self._keys(planned, plan), fence, kept.result, kept.cost_usd, kept.over_s,
+            json.dumps(kept.snapshot), DONE_MAX, KEEP_MS,
+        )  # fmt: skip
         return answer
 
-    def _keys(self, planned: Planned, plan: Plan) -> tuple[bytes, bytes]:
-        return f"{self._prefix}:call:{planned.key}".encode(), _bytes(f"{self._prefix}:task:{plan.task}")
+    async def spent(self, plan: Plan) -> Spent:
+        """What the plan's task has used, and its calls that ended."""
+        task, done = self._of_task(plan)
+        steps, tokens, cost, over = await self._client.hmget(task, ["steps", "tokens", "cost", "over"])
+        ended = await self._client.lrange(done, 0, -1)
+        return Spent(
+            steps=int(steps or 0), tokens=int(tokens or 0), cost_usd=float(cost or 0), step_s=float(over or 0),
+            done=tuple(map(json.loads, ended)),
+        )  # fmt: skip
+
+    def _keys(self, planned: Planned, plan: Plan) -> tuple[bytes, bytes, bytes]:
+        return f"{self._prefix}:call:{planned.key}".encode(), *self._of_task(plan)
+
+    def _of_task(self, plan: Plan) -> tuple[bytes, bytes]:
+        return _bytes(f"{self._prefix}:task:{plan.task}"), _bytes(f"{self._prefix}:done:{plan.task}")
 
 
 @asynccontextmanager

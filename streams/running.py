@@ -4,13 +4,14 @@ import asyncio
 import faulthandler
 import gc
 import signal
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from functools import partial
 
 from processors.learning.lifecycle import Approval
 from streams.audit import load_masters
+from streams.dispatch_stage import DispatchStage, dispatch_stage
 from streams.failures_to_patterns import LearnWorker
 from streams.format_learner import FormatLearner
 from streams.health import serve
@@ -24,7 +25,7 @@ from streams.topics import Topology, check_stages, load_topology
 from streams.trajectories_to_clickhouse import Sink
 from streams.worker import Worker
 
-BESIDE_HOT_PATH = ("learn", "sink")
+BESIDE_HOT_PATH = ("learn", "sink", "dispatch")
 """Stages with a loop of their own."""
 
 BEAT_S = 5.0
@@ -44,16 +45,33 @@ class Running:
     kinds: Kinds = field(default_factory=Kinds)
     sink: SinkWorker | None = None
     learner: LearnWorker | None = None
+    dispatcher: DispatchStage | None = None
 
     def watched(self) -> list[Watched]:
         """All of them, for whoever asks for figures."""
-        return [*self.workers, *(worker for worker in (self.sink, self.learner) if worker is not None)]
+        return list(self._all())
+
+    async def run_all(self, stop: asyncio.Event) -> list[BaseException | None]:
+        """Run them side by side until `stop` is set or one fails; what each ended with."""
+        tasks = [asyncio.create_task(_until_fault(worker.run, stop)) for worker in self._all()]
+        return await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _all(self) -> Iterator[Worker | SinkWorker | LearnWorker | DispatchStage]:
+        yield from self.workers
+        if self.sink:
+            yield self.sink
+        if self.learner:
+            yield self.learner
+        if self.dispatcher:
+            yield self.dispatcher
 
     def not_ready(self) -> str | None:
         """What this process still waits for; None when it works."""
         if not self.snapshots.is_known.is_set():
             return "the registry was not read yet"
-        waiting = [worker.group for worker in self.workers if not worker.is_ready.is_set()]
+        told: list[Worker | DispatchStage] = [*self.workers]
+        told += [self.dispatcher] if self.dispatcher else []
+        waiting = [worker.group for worker in told if not worker.is_ready.is_set()]
         return f"no partitions yet: {', '.join(waiting)}" if waiting else None
 
 
@@ -80,6 +98,8 @@ def prepare(settings: Settings, names: Sequence[str], *, publish_between: bool =
         approval = _approval(settings)
         learner = FormatLearner(lambda: compiled.of(snapshots.current()), snapshots.current, approval)
         running.learner = LearnWorker(settings, topology, learner)
+    if "dispatch" in names:
+        running.dispatcher = dispatch_stage(settings, topology, snapshots.current)
     return running
 
 
@@ -115,13 +135,11 @@ async def _beat() -> None:
 
 async def _run_all(settings: Settings, running: Running, stop: asyncio.Event) -> None:
     following = asyncio.create_task(running.snapshots.follow(settings, stop))
-    if running.workers:
+    if running.workers or running.dispatcher:
         await running.snapshots.wait_for_first()
+    if running.workers:
         await asyncio.to_thread(warm, running.workers)
-    runs: list[Callable[[asyncio.Event], Awaitable[None]]] = [worker.run for worker in running.workers]
-    runs += [worker.run for worker in (running.sink, running.learner) if worker is not None]
-    tasks = [asyncio.create_task(_until_fault(one, stop)) for one in runs]
-    outcomes = await asyncio.gather(*tasks, return_exceptions=True)
+    outcomes = await running.run_all(stop)
     stop.set()
     await following
     for outcome in outcomes:

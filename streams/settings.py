@@ -66,6 +66,24 @@ class Settings:
     """Where master keys of the audit log are: `file:PATH`, `env:NAME` or `command:…`; empty: originals are not kept."""
     audit_readers: str = ""
     """Comma-separated names of users who may reveal originals; empty: whoever holds the master key."""
+    dispatch_tools: str = ""
+    """Python file with the tools that the stage `dispatch` may call; it does not start without."""
+    dispatch_permit: str = ""
+    """Comma-separated names of tools whose side effects may happen."""
+    dispatch_mode: str = "execute"
+    """`execute`, or `dry_run`: print what would be done, execute and publish nothing."""
+    dispatch_error_rules: str = ""
+    """TOML file with rules of one's own about errors of tools; they come before the shipped ones."""
+    dispatch_steps_max: int = 15
+    """Calls of one task that are executed; a task is a run, or a stream that belongs to none."""
+    dispatch_tokens_max: int = 50_000
+    """Tokens of one task's model responses, as their servers counted them."""
+    dispatch_step_s_max: float = 60.0
+    """Longest time of one call in seconds; a call that takes longer is given up and ends its task."""
+    dispatch_parallel_max: int = 4
+    """Most calls that run at once in one dispatcher."""
+    dispatch_cost_usd_max: float = 1.0
+    """What the calls of one task may cost, as the tools report it."""
 
 
 NAMES = {

@@ -14,6 +14,7 @@ from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.errors import CommitFailedError, IllegalStateError, KafkaError
 
 from processors.clean import CleanOptions, CleanStage
+from schemas.execution import Execution, Handover
 from schemas.failure import Failure, FailureCode
 from schemas.output import Output
 from schemas.pattern import Pattern
@@ -134,7 +135,9 @@ def _decoded(
                 outbox.add(DeadLetter(record, FailureCode.UNDECODABLE, str(error)), place.partition)
                 continue
             clean = CleanStage(options).feed(event) if isinstance(event, ToolResult) else (event,)
-            events += (one for one in clean if isinstance(one, Step | Output | Failure | ToolResult | Pattern))
+            events += (one for one in clean if isinstance(one, SinkEvent))
+            if isinstance(event, Step | Output | Failure | ToolResult | Pattern | Execution | Handover):
+                events.append(event)
     return events
 
 

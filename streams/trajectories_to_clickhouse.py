@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
+from schemas.execution import Execution, Handover
 from schemas.failure import Failure, FailureCode, Stage
 from schemas.output import Output
 from schemas.pattern import Pattern
@@ -26,6 +27,7 @@ from schemas.trajectory import Step
 from schemas.wire import decode, encode
 from streams import rows
 from streams.columns import COLUMNS, StageStat
+from streams.execution_rows import TABLE_OF, dispatched_row
 from streams.migrations import migrate
 from streams.places import Places
 from streams.record_rows import record_row
@@ -40,7 +42,7 @@ BATCH_AGE_MS = 250
 STEPS_MAX = (1 << 32) - 1
 """What the column for a stream's number of steps holds."""
 
-SinkEvent = Step | Output | Failure | ToolResult | Pattern
+SinkEvent = Step | Output | Failure | ToolResult | Pattern | Execution | Handover
 
 
 @dataclass(slots=True)
@@ -121,7 +123,7 @@ class Sink:
 
     def _find(self, events: Sequence[SinkEvent], times: Sequence[float]) -> None:
         """Bring the places of a batch's streams into memory: near the batch's times; without a time, from any time."""
-        ids = {event.stream_id for event in events if not isinstance(event, Pattern)}
+        ids = {event.stream_id for event in events if isinstance(event, Step | Output | Failure | ToolResult)}
         if times:
             self._places.find(ids, (min(times), max(times)))
         timeless = {
@@ -155,6 +157,8 @@ class Sink:
                 self._place_output(event, batch, now_ms)
             case Pattern():
                 batch.tables["patterns"].append(rows.pattern_row(event, now_ms))
+            case Execution() | Handover():
+                batch.tables[TABLE_OF[type(event)]].append(dispatched_row(event))
             case Failure() if not event.stream_id:
                 nowhere = Place(tenant=rows.DEFAULT_TENANT, run_id="", hour_ms=now_ms, started_ms=now_ms)
                 batch.tables["failures"].append(rows.failure_row(event, nowhere))

@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from streams import running
+from streams.cli.dispatch import DryRun, Permitted, ToolsFile, with_tools
 from streams.embedded import Engines, engines
 from streams.settings import ServerAwayError, Settings, load, shown
 from streams.stage_figures import StageFigures, keep_reporting
@@ -24,6 +25,8 @@ CHECK_S = 1.0
 UP_FILE = "up.toml"
 HANDED_OUT = ("kafka_bootstrap", "redis_url", "clickhouse_dsn", "data_dir", "session_timeout_ms")
 """Settings that `up` makes and other programs need."""
+STAGES = ("segment", "reason", "tool", "clean", "sink", "learn")
+"""What `up` runs; `dispatch` is asked for."""
 
 
 def run_stages(
@@ -31,22 +34,32 @@ def run_stages(
     publish_between: Annotated[
         bool, typer.Option("--publish-between", help="Also publish what passes between stages that share this worker.")
     ] = False,
+    tools: ToolsFile = None,
+    permit: Permitted = None,
+    dry_run: DryRun = False,
 ) -> None:
-    """Run stages as one worker until SIGTERM or Ctrl-C; neighbouring stages hand events on in memory."""
+    """Run stages as one worker until SIGTERM or Ctrl-C; neighbouring stages hand events on in memory.
+
+    `dispatch` executes the calls on llm.outputs; it needs --tools, or the setting dispatch_tools. Its bounds are the
+    settings dispatch_steps_max, dispatch_tokens_max, dispatch_step_s_max, dispatch_parallel_max, dispatch_cost_usd_max.
+    """
     log_to_stderr()
-    settings = load()
+    settings = with_tools(load(), tools, permit, dry_run=dry_run)
     prepared = running.prepare(settings, stages, publish_between=publish_between)
     asyncio.run(_run(settings, prepared))
 
 
-def up() -> None:
-    """Run everything on embedded engines, until Ctrl-C: broker, registry, all stages, sink, learner and the page."""
-    with engines(load()) as started, _handed_out(started.settings) as file:
+def up(tools: ToolsFile = None, permit: Permitted = None) -> None:
+    """Run everything on embedded engines, until Ctrl-C: broker, registry, all stages, sink, learner and the page.
+
+    Calls are executed only if --tools is given.
+    """
+    with engines(with_tools(load(), tools, permit)) as started, _handed_out(started.settings) as file:
         for name, value in shown(started.settings).items():
             if name in {"kafka_bootstrap", "redis_url", "clickhouse_dsn", "data_dir"}:
                 print(f"{name:16} {value}")
         print(f"{'other terminals':16} export HERMES_CONFIG={shlex.quote(str(file))}")
-        asyncio.run(_up(started))
+        asyncio.run(_up(started, [*STAGES, "dispatch"] if tools else STAGES))
     print("stopped")
 
 
@@ -69,11 +82,11 @@ async def _run(settings: Settings, prepared: running.Running) -> None:
     await running.run(settings, prepared, stop)
 
 
-async def _up(started: Engines) -> None:
+async def _up(started: Engines, stages: Sequence[str]) -> None:
     stop = asyncio.Event()
     running.stop_on_signals(stop)
     settings = started.settings
-    prepared = running.prepare(settings, ["segment", "reason", "tool", "clean", "sink", "learn"])
+    prepared = running.prepare(settings, stages)
     await apply(settings, prepared.topology)
     async with serving(settings) as page:
         print(f"{'page':16} {page.url}")

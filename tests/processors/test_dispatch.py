@@ -5,10 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from processors.dispatch import HeldBack, held_result, plan
-from processors.dispatching.bounds import Bounds, Spent, bound_met, handover
+from processors.dispatching.bounds import Bounds, Ending, Spent, bound_met, handover
 from processors.dispatching.errors import ErrorClass, Fault, class_of, read_rules, shipped_rules
 from processors.dispatching.identity import call_key, execution_id
 from processors.dispatching.policy import Reason, ToolRule, reason_against
+from schemas.execution import Handover
 from schemas.output import Output
 from schemas.token import Meta
 from schemas.toolcall import CallStatus, Refusal, ToolCall
@@ -169,6 +170,7 @@ def test_nothing_a_model_wrote_raises_and_each_call_is_accounted_for(arguments, 
     [
         (Spent(), None), (Spent(steps=14, tokens=50_000, cost_usd=0.99), None), (Spent(steps=15), "steps_max"),
         (Spent(tokens=50_001), "tokens_max"), (Spent(cost_usd=1.0), "cost_usd_max"),
+        (Spent(step_s=60.0), "step_s_max"), (Spent(step_s=59.9), None),
         (Spent(steps=99, tokens=99_999), "steps_max"),
     ],
 )  # fmt: skip
@@ -177,12 +179,14 @@ def test_bounds(spent, bound) -> None:
 
 
 def test_a_handover_says_what_was_used_and_what_is_left() -> None:
-    record = handover("r", "steps_max", Bounds(), Spent(steps=15, tokens=9), [call("pay", 3)])
-    assert record == {
-        "task": "r", "bound": "steps_max", "limit": 15, "spent": {"steps": 15, "tokens": 9, "cost_usd": 0.0},
-        "left": [{"call_id": "call_3", "name": "pay"}],
-        "next": "steps_max is 15: a person raises it, runs what is left, or closes the task.",
-    }  # fmt: skip
+    ending = Ending(stream_id="s", task="r", tenant="t", ts=5.0)
+    done = ({"call_id": "call_0", "tool": "pay", "status": "ok"},)
+    record = handover(ending, Bounds(), Spent(steps=15, tokens=9, done=done), [call("pay", 3)])
+    assert record == Handover(
+        stream_id="s", task="r", tenant="t", bound="steps_max", limit=15, done=done, ts=5.0,
+        spent={"steps": 15, "tokens": 9, "cost_usd": 0.0, "step_s": 0.0}, left=({"call_id": "call_3", "name": "pay"},),
+        next="steps_max is 15: a person raises it, runs what is left, or closes the task.",
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("rule", shipped_rules(), ids=lambda rule: rule.id)

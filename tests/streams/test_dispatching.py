@@ -1,6 +1,8 @@
 """Calls of outputs executed: each once, within bounds, results kept; and the worker between its two topics."""
 
 import asyncio
+from collections import Counter
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
@@ -10,19 +12,24 @@ import pytest
 
 from processors.dispatch import plan
 from processors.dispatching.bounds import Bounds
+from schemas.execution import Handover
 from schemas.output import Output
 from schemas.token import Meta
 from schemas.toolcall import CallStatus, ToolCall
-from schemas.wire import encode
+from schemas.wire import decode, encode
 from streams.dispatch import Dispatcher, DispatchOptions
-from streams.dispatch_worker import DispatchWorker
+from streams.dispatch_stage import options_of
 from streams.executing.load import load_tools
-from streams.leases import Terms, leases
-from streams.settings import ConfigError, ServerAwayError
+from streams.leases import Kept, Terms, leases
+from streams.running import prepare, run
+from streams.settings import ConfigError, ServerAwayError, Settings
+from streams.store import Reader
+from streams.trajectories_to_clickhouse import Sink
 from tests.streams.flow import consumed, prepared, produce
 
 pytestmark = pytest.mark.engines
-TOOLS = load_tools(Path(__file__).parent / "dispatch_tools.py")
+TOOLS_FILE = Path(__file__).parent / "dispatch_tools.py"
+TOOLS = load_tools(TOOLS_FILE)
 OPTIONS = DispatchOptions(permitted=frozenset({"pay"}), lease_s=0.3, rest_s=60)
 
 
@@ -46,10 +53,14 @@ def dispatched(running, tmp_path, monkeypatch):
     monkeypatch.setenv("EFFECTS", str(tmp_path / "effects"))
     prefix = f"{uuid4()}."
 
-    def story(*outputs: Output, options: DispatchOptions = OPTIONS):
+    def story(*outputs: Output, options: DispatchOptions = OPTIONS, told: list | None = None):
+        async def tell(event) -> None:
+            if told is not None:
+                told.append(event)
+
         async def main():
             async with leases(running.settings.redis_url, prefix) as kept:
-                dispatcher = Dispatcher(TOOLS, kept, options)
+                dispatcher = Dispatcher(TOOLS, kept, options, tell=tell)
                 return [await dispatcher.dispatch(one) for one in outputs]
 
         results = asyncio.run(main())
@@ -134,6 +145,69 @@ def test_a_task_that_met_a_bound_ends_with_a_handover(dispatched, bounds, bound,
     assert record["left"] == [{"call_id": "call_0", "name": "pay"}]
 
 
+def test_a_call_that_is_given_up_ends_its_task_with_a_handover(dispatched) -> None:
+    bounds = Bounds(step_s_max=0.3)
+    first = output("s", ("sleepy", {}), ("pay", {"amount": 1}), run_id="r")
+    second = output("t", ("pay", {"amount": 1}), run_id="r")
+    told = []
+    results, effects = dispatched(first, second, options=replace(OPTIONS, bounds=bounds), told=told)
+    assert [[result.status for result in one] for one in results] == [["system_error", "not_run"], ["not_run"]]
+    assert effects == []
+    record = results[0][0].content["handover"]
+    assert (record["bound"], record["limit"], record["left"]) == (
+        "step_s_max", 0.3, [{"call_id": "call_1", "name": "pay"}],
+    )  # fmt: skip
+    assert results[1][0].content["handover"]["done"][0]["tool"] == "sleepy"
+    assert [(event.task, event.bound) for event in told if isinstance(event, Handover)] == [("r", "step_s_max")] * 2
+    again, effects = dispatched(second, options=replace(OPTIONS, bounds=Bounds(step_s_max=1)))
+    assert (again[0][0].status, len(effects)) == ("ok", 1)  # a person raised the bound
+
+
+def test_each_change_of_a_call_is_told_clean_and_with_its_cost(dispatched) -> None:
+    one = output(
+        "s", ("look_up", {"city": "13800138000"}), ("pay", {"amount": 5}), ("pay", {}), ("nobody", {}),
+        usage={"total_tokens": 7},
+    )  # fmt: skip
+    told = []
+    _, effects = dispatched(one, one, told=told)
+    assert len(effects) == 1
+    states = [(event.call_id, event.state, event.status, event.is_again) for event in told]
+    planned = [(f"call_{n}", "planned", "", False) for n in range(3)]
+    held = ("call_3", "ended", "not_run", False)
+    ran = [
+        ("call_0", "running", "", False), ("call_0", "ended", "ok", False),
+        ("call_1", "running", "", False), ("call_1", "ended", "ok", False),
+        ("call_2", "running", "", False), ("call_2", "ended", "param_error", False),
+    ]  # fmt: skip
+    again = [("call_0", "ended", "ok", True), ("call_1", "ended", "ok", True), ("call_2", "ended", "param_error", True)]
+    assert states == [held, *planned, *ran, held, *planned, *again]
+    paid = next(event for event in told if event.status == "ok" and event.tool == "pay")
+    assert (paid.cost_usd, paid.tokens, paid.arguments, paid.task) == (0.25, 7, '{"amount":5}', "s")
+    assert paid.duration_ms is not None
+    assert told[1].arguments == '{"city":"[PHONE_REDACTED]"}'
+
+
+def test_what_is_told_is_one_row_a_call_and_an_end_is_never_taken_back(dispatched, tmp_path) -> None:
+    one, odd = output("s", ("look_up", {"city": "Oslo"}), run_id="r"), output("\ud800", ("look_up", {"city": "\ud800"}))
+    told = []
+    outputs = [output(f"s{n}", ("pay", {"amount": n}), run_id="many") for n in range(3)]
+    bounds = Bounds(steps_max=2)
+    dispatched(one, odd, *outputs, options=replace(OPTIONS, bounds=bounds), told=told)
+    sink = Sink(f"chdb://{tmp_path}/store")
+    sink.migrate()
+    decoded = [decode(encode(event)) for event in told]
+    sink.write([*decoded, *decoded[:2]])
+    with closing(Reader(f"chdb://{tmp_path}/store")) as reader:
+        rows = reader.query("SELECT task, call_id, state, status FROM executions FINAL ORDER BY task, stream_id").rows
+        ended = reader.query("SELECT task, bound, JSONExtractInt(record, 'limit') FROM handovers FINAL").rows
+    sink.close()
+    assert rows == [
+        ("?", "call_0", "ended", "ok"), *[("many", "call_0", "ended", status) for status in ("ok", "ok", "not_run")],
+        ("r", "call_0", "ended", "ok"),
+    ]  # fmt: skip
+    assert ended == [("many", "steps_max", 2)]
+
+
 def test_two_dispatchers_at_once_run_a_call_once(running, tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("EFFECTS", str(tmp_path / "effects"))
     one = output("s", ("pay", {"amount": 1, "slow_s": 1.0}))
@@ -164,9 +238,9 @@ def test_a_lease_that_ran_out_is_lost_for_side_effects_and_its_worker_is_fenced(
             second = await kept.take(planned, found, terms)
             assert (first.word, busy.word, second.word) == ("go", "busy", word)
             assert await kept.renew(planned, found, first.fence, 50) is False
-            assert await kept.finish(planned, found, first.fence, (b"old", 0.0)) == b""
-            assert await kept.finish(planned, found, second.fence, (b"new", 0.0)) == b"new"
-            assert await kept.finish(planned, found, first.fence, (b"old", 0.0)) == b"new"
+            assert await kept.finish(planned, found, first.fence, Kept(b"old")) == b""
+            assert await kept.finish(planned, found, second.fence, Kept(b"new")) == b"new"
+            assert await kept.finish(planned, found, first.fence, Kept(b"old")) == b"new"
             assert (await kept.take(planned, found, terms)).result == b"new"
 
     asyncio.run(main())
@@ -193,26 +267,56 @@ def test_the_worker_publishes_results_and_again_when_outputs_are_read_again(runn
     monkeypatch.setenv("EFFECTS", str(tmp_path / "effects"))
     given = [output(f"s{n}", ("pay", {"amount": n}), ("look_up", {"city": "Oslo"})) for n in range(5)]
 
-    async def once(settings, topology, kept, count):
+    async def once(settings, count):
         stop = asyncio.Event()
-        worker = DispatchWorker(settings, topology, Dispatcher(TOOLS, kept, OPTIONS))
-        task = asyncio.create_task(worker.run(stop))
+        stage = prepare(settings, ["dispatch"])
+        task = asyncio.create_task(run(settings, stage, stop))
         found = await consumed(settings, "llm.tool-results", count)
         stop.set()
         await task
         return [orjson.loads(record.value) for record in found]
 
     async def main():
-        settings, topology = await prepared(running.settings, f"d{uuid4().hex[:6]}.")
+        asked = replace(running.settings, dispatch_tools=str(TOOLS_FILE), dispatch_permit="pay")
+        settings, _ = await prepared(asked, f"d{uuid4().hex[:6]}.")
         values = [(one.stream_id, encode(one)) for one in given]
         await produce(settings, f"{settings.topic_prefix}llm.outputs", [*values, ("x", b"not ours")])
-        async with leases(settings.redis_url, settings.topic_prefix) as kept:
-            first = await once(settings, topology, kept, 10)
-            return first, await once(replace(settings, group_prefix="again"), topology, kept, 20)
+        first = await once(settings, 10)
+        both = await once(replace(settings, group_prefix="again"), 20)
+        told = await consumed(settings, "llm.executions", 60)
+        return first, both, [decode(record.value) for record in told]
 
-    first, both = asyncio.run(main())
+    first, both, told = asyncio.run(main())
+    assert Counter((event.tool, event.state, event.is_again) for event in told) == {
+        (tool, *state): 10 if state[0] == "planned" else 5
+        for tool in ("pay", "look_up")
+        for state in (("planned", False), ("running", False), ("ended", False), ("ended", True))
+    }
     assert len(first) == 10
     assert {result["status"] for result in both} == {"ok"}
     as_text = sorted(map(orjson.dumps, first))
     assert sorted(map(orjson.dumps, both)) == sorted([*as_text, *as_text])
     assert len((tmp_path / "effects").read_text(encoding="utf-8").splitlines()) == 5
+
+
+def test_bounds_and_permissions_come_from_settings() -> None:
+    assert options_of(Settings()) == DispatchOptions()
+    asked = replace(
+        Settings(), dispatch_permit="pay, say", dispatch_mode="dry_run", dispatch_steps_max=3, dispatch_tokens_max=4,
+        dispatch_step_s_max=5.0, dispatch_parallel_max=6, dispatch_cost_usd_max=7.0,
+    )  # fmt: skip
+    bounds = Bounds(steps_max=3, tokens_max=4, step_s_max=5.0, parallel_max=6, cost_usd_max=7.0)
+    assert options_of(asked) == DispatchOptions(bounds=bounds, permitted=frozenset({"pay", "say"}), is_dry_run=True)
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({}, "dispatch_tools"), ({"dispatch_tools": "/nowhere.py"}, "not a Python file"),
+        ({"dispatch_tools": str(TOOLS_FILE), "dispatch_permit": "pya"}, "dispatch_permit: there is no tool 'pya'"),
+        ({"dispatch_tools": str(TOOLS_FILE), "dispatch_mode": "dry"}, "dispatch_mode: 'dry'"),
+    ],
+)  # fmt: skip
+def test_the_stage_does_not_start_with_settings_that_are_wrong(changes, why) -> None:
+    with pytest.raises(ConfigError, match=why):
+        prepare(replace(Settings(), **changes), ["dispatch"])

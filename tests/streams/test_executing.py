@@ -10,12 +10,12 @@ from aiohttp import web
 
 from processors.dispatching.errors import Fault
 from processors.tools.definition import ToolFormatError
-from streams.dispatch import outcome
 from streams.executing.command_tool import command
 from streams.executing.http_tool import http_tools
 from streams.executing.load import load_tools
 from streams.executing.protocol import Answer, plain
 from streams.executing.python_tool import has_side_effects, tool
+from streams.executing.results import outcome
 from streams.settings import ConfigError
 
 TOOLS = load_tools(Path(__file__).parent / "dispatch_tools.py")
@@ -100,7 +100,7 @@ def test_a_command_that_takes_too_long_is_killed_with_its_children(tmp_path) -> 
         await asyncio.sleep(1.2)
         return found
 
-    assert asyncio.run(main()).kind == "TimeoutError"
+    assert asyncio.run(main()) == (Fault(kind="TimeoutError", text="no answer within 0.3 s"), True)
     assert time.monotonic() - began < 10
     assert not (tmp_path / "late").exists()
 
@@ -126,8 +126,8 @@ def leave() -> None:
 
 
 def test_whatever_a_function_does_is_a_fault_of_it() -> None:
-    assert asyncio.run(outcome(odd.execute({}, "x"), 5)).kind == "RuntimeError"
-    assert asyncio.run(outcome(leave.execute({}, "x"), 5)) == Fault(kind="SystemExit", text="bye")
+    assert asyncio.run(outcome(odd.execute({}, "x"), 5))[0].kind == "RuntimeError"
+    assert asyncio.run(outcome(leave.execute({}, "x"), 5)) == (Fault(kind="SystemExit", text="bye"), False)
 
 
 @pytest.mark.parametrize("words", [(), ("{what}",), ("echo",)])
