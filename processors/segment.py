@@ -6,7 +6,7 @@ the text alone, never on how it came: where a marker may still grow, reading wai
 """
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from processors.catalog import Catalog
 from processors.limits import LIMITS, Limits
@@ -45,30 +45,32 @@ class Segmenter:
         self.format_id: str | None = None
         self.format_confidence = 0.0
 
-    def feed(self, text: str) -> list[SegmentEvent]:
+    def feed(self, text: str) -> Sequence[SegmentEvent]:
         """Take the next piece of text, give what it makes certain."""
         self._left -= self._write(text)
         if self._wake(text) is None and self._left >= 0:
-            return []
+            return ()
         if self._left < 0:
             return self._stop()
-        left = self._places.read(self._pending.getvalue())
-        self._pending = io.StringIO()
-        self._write = self._pending.write
-        self._write(left)
-        self._wake = self._places.wake
+        pending, places = self._pending, self._places
+        unread = pending.getvalue()
+        pending.seek(0)
+        pending.truncate()
+        places.read(unread)
         if self._has_deltas:
             self._wake = always
-            self._places.send()
+            places.send()
+        else:
+            self._wake = places.wake
         return self._ledger.take()
 
     def _stop(self) -> list[SegmentEvent]:
         """The stream is longer than the limit: what is beyond is not read."""
         if self._is_over:
             return []
-        window = self._pending.getvalue()[: self._left]
+        unread = self._pending.getvalue()[: self._left]
         self._write = len
-        self._finish(window)
+        self._finish(unread)
         span = (self.chars, self.chars)
         self._ledger.failure(FailureCode.STREAM_TOO_LONG, span, "", state="stream")
         return self._ledger.take()
@@ -80,6 +82,6 @@ class Segmenter:
         self.format_id, self.format_confidence = self._catalog.automaton.judge.verdict(self._places.seen, self._hints)
         return self._ledger.take()
 
-    def _finish(self, window: str) -> None:
-        self.chars = self._places.finish(window)
+    def _finish(self, unread: str) -> None:
+        self.chars = self._places.finish(unread)
         self._is_over = True

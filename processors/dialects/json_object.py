@@ -43,7 +43,9 @@ def read_object(raw: str, head: Head, keys: Keys) -> CallDraft:
         if isinstance(arguments, dict):
             return _draft(head, name, Read(arguments, read.mends))
     draft = _call_of(read.value, head, keys)
-    return replace(draft, mends=(*read.mends, *draft.mends)) if draft else damaged(raw, head)
+    if draft and read.mends:
+        return replace(draft, mends=(*read.mends, *draft.mends))
+    return draft or damaged(raw, head)
 
 
 def _draft(head: Head, name: str, read: Read, call_id: str | None = None) -> CallDraft:

@@ -18,6 +18,8 @@ DIALECT = "tagged_params"
 
 _CDATA = re.compile(r"\s{0,64}<!\[CDATA\[")
 _CDATA_BEGINNING = re.compile(r"\s{0,64}(?:<(?:!(?:\[(?:C(?:D(?:A(?:T(?:A(?:\[)?)?)?)?)?)?)?)?)?")
+_UNREAD_CHARS_MAX = 256
+"""Characters of a value that may wait for the call's end: to read them at once costs less than tag by tag."""
 _FRAME = re.compile(r"\A\r?\n|\r?\n\Z")
 _ENTITIES = {"&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&#39;": "'"}
 _ENTITY = re.compile("|".join(_ENTITIES))
@@ -41,8 +43,14 @@ class Markers:
     after: re.Pattern[str]
     """A closing tag behind which the body goes on."""
     after_beginning: re.Pattern[str]
-    first: str
-    names: tuple[str, ...]
+    first: re.Pattern[str]
+    """A character with which a closing tag begins."""
+    over: re.Pattern[str]
+    """A marker without which the call is not over."""
+    keys: tuple[str, ...]
+    """Groups of `open`, one of which holds the argument's key."""
+    types: tuple[str, ...]
+    strings: tuple[str, ...]
     is_framed: bool
 
 
@@ -58,9 +66,14 @@ def params_of(markers: ParamMarkers, ends: tuple[str, ...]) -> Markers:
     lasts = {template.removesuffix("$)")[-1] for template in (*markers.open, *markers.close, *ends) if template}
     first = sorted({head[:1] for sequence in closes for head in heads_of(sequence)})
     tagged = [whole(sequence, f"p{place}") for place, sequence in enumerate(opens)]
+    opening = re.compile(rf"\s{{0,64}}+(?:{'|'.join(tagged)})")
+    groups = {
+        name: tuple(group for group in opening.groupindex if group.startswith(f"{name}_"))
+        for name in ("key", "type", "string")
+    }
     return Markers(
         wake=re.compile(f"[{re.escape(''.join(sorted(lasts)))}]"),
-        open=re.compile(rf"\s{{0,64}}+(?:{'|'.join(tagged)})"),
+        open=opening,
         open_line=re.compile(rf"\n(?:{'|'.join(whole(sequence) for sequence in opens)})"),
         between=re.compile(rf"\s{{0,64}}+(?:{'|'.join(beginning(sequence) for sequence in opens)}|{follow_part})"),
         end=re.compile(rf"\s{{0,64}}+(?:{'|'.join(whole(lead) for lead in leads) or '(?!)'})"),
@@ -68,8 +81,11 @@ def params_of(markers: ParamMarkers, ends: tuple[str, ...]) -> Markers:
         close_beginning=re.compile(rf"(?:{close_part})"),
         after=re.compile(rf"(?:{close})\s{{0,64}}+(?:{follow})"),
         after_beginning=re.compile(rf"(?:{close})\s{{0,64}}+(?:{follow_part})"),
-        first=re.escape("".join(first)),
-        names=tuple(f"p{place}" for place in range(len(opens))),
+        first=re.compile(f"[{re.escape(''.join(first))}]"),
+        over=re.compile("|".join(whole(lead) for lead in leads) or "(?!)"),
+        keys=groups["key"],
+        types=groups["type"],
+        strings=groups["string"],
         is_framed=markers.framed,
     )
 
@@ -90,11 +106,10 @@ class _Found:
 class ParamsReader:
     """Finds the arguments and the end of one tagged body."""
 
-    __slots__ = ("_consumed", "_found", "_in_cdata", "_markers", "_search", "_value", "wake")
+    __slots__ = ("_consumed", "_found", "_in_cdata", "_markers", "_value", "wake")
 
     def __init__(self, markers: Markers) -> None:
         self._markers = markers
-        self._search = re.compile(f"[{markers.first}]")
         self.wake = markers.wake.search
         self._found: list[_Found] = []
         self._value: _Found | None = None
@@ -103,6 +118,9 @@ class ParamsReader:
 
     def scan(self, window: str, at: int, *, is_final: bool) -> tuple[int, bool]:
         """See table.Reader."""
+        is_short = len(window) - at < _UNREAD_CHARS_MAX
+        if is_short and self._value is not None and not is_final and not self._markers.over.search(window, at):
+            return at, False
         offset = self._consumed - at
         start = at
         while True:
@@ -137,7 +155,7 @@ class ParamsReader:
                 return max(at, len(window) - 2), False
             at, self._in_cdata = end + 3, False
         while True:
-            hit = self._search.search(window, at)
+            hit = markers.first.search(window, at)
             if hit is None:
                 return len(window), False
             at = hit.start()
@@ -167,7 +185,7 @@ class ParamsReader:
         if self._value is not None:
             self._value.end = self._value.first_close if self._value.first_close >= 0 else len(raw)
             found += self._split(self._value, raw)
-        params = tuple(self._param(item, raw[item.start : item.end]) for item in found)
+        params = tuple([self._param(item, raw[item.start : item.end]) for item in found])
         return CallDraft(dialect=DIALECT, name=head.name, call_id=head.call_id, params=params, mends=mends)
 
     def _split(self, value: _Found, raw: str) -> list[_Found]:
@@ -181,9 +199,10 @@ class ParamsReader:
         return values
 
     def _opened(self, found: re.Match[str], start: int, end: int = -1) -> _Found:
-        names = self._markers.names
-        key, kind, string = (_group(found, name, names) for name in ("key", "type", "string"))
-        return _Found(key=key or "", type=kind, string=string, start=start, end=end)
+        markers = self._markers
+        kind = _group(found, markers.types) if markers.types else None
+        string = _group(found, markers.strings) if markers.strings else None
+        return _Found(_group(found, markers.keys) or "", kind, string, start, end)
 
     def _param(self, item: _Found, value: str) -> Param:
         cdata = _CDATA.match(value)
@@ -191,7 +210,7 @@ class ParamsReader:
             value = value.rstrip()[cdata.end() : -3]
         elif self._markers.is_framed:
             value = _FRAME.sub("", value)
-        key = _ENTITY.sub(lambda entity: _ENTITIES[entity[0]], item.key)
+        key = _ENTITY.sub(lambda entity: _ENTITIES[entity[0]], item.key) if "&" in item.key else item.key
         if item.string is not None:
             return Param(key=key, value=value, type="string" if item.string == "true" else _type_of(value))
         return Param(key=key, value=value, type=item.type)
@@ -204,10 +223,9 @@ def _type_of(value: str) -> str | None:
         return None
 
 
-def _group(found: re.Match[str], name: str, tags: tuple[str, ...]) -> str | None:
-    groups = found.groupdict()
-    for tag in tags:
-        value = groups.get(f"{name}_{tag}")
+def _group(found: re.Match[str], groups: tuple[str, ...]) -> str | None:
+    for group in groups:
+        value: str | None = found[group]
         if value is not None:
-            return str(value)
+            return value
     return None

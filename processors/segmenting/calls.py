@@ -13,7 +13,8 @@ from processors.dialects.reading import Head
 from processors.dialects.table import Reader
 from processors.limits import ENDING_CHARS, Limits
 from processors.segmenting.automaton import Automaton, Call
-from processors.segmenting.marks import Mark, MarkKind
+from processors.segmenting.marks import Mark
+from processors.segmenting.members import CALL
 from processors.segmenting.run import Run
 from processors.segmenting.table import Entry
 from processors.segmenting.tools import Tools, is_call, may_be_call
@@ -40,13 +41,16 @@ class Outcome(Enum):
     REJECTED = "it was no call; its text is text"
 
 
+WAIT, GO_ON, REREAD, DONE, REJECTED = Outcome
+
+
 class CallReader:
     """Reads the calls of one stream; `open` begins with each first marker."""
 
     __slots__ = (
         "_automaton", "_call", "_cut_end", "_head", "_head_text", "_is_final", "_is_first", "_kind", "_ledger",
-        "_limits", "_mark", "_offset", "_place", "_raw", "_reader", "_rereads", "_run", "_seen", "_tools", "_window",
-        "calls", "rejected", "rest", "start", "wake",
+        "_limits", "_mark", "_offset", "_place", "_raw", "_reader", "_rereads", "_room", "_run", "_seen", "_tools",
+        "_window", "calls", "rejected", "rest", "start", "wake",
     )  # fmt: skip
 
     def __init__(self, automaton: Automaton, run: Run, seen: set[Mark], tools: Tools, limits: Limits) -> None:
@@ -56,12 +60,8 @@ class CallReader:
         self._seen = seen
         self._tools = tools
         self._limits = limits
-        self.calls = 0
-        self.rejected = ""
-        self.rest = ""
-        self._rereads = 0
-        self._cut_end = 0
-        self.start = 0
+        self.calls = self.start = self._rereads = self._cut_end = 0
+        self.rejected = self.rest = ""
         self.wake: Wake = always
         self._place: Callable[[CallReader, int], tuple[int, Outcome]] = CallReader._in_body
 
@@ -95,6 +95,7 @@ class CallReader:
         self._head_text = found[0]
         self.start = offset + found.start()
         self._raw = io.StringIO()
+        self._room = self._limits.held_chars_max
         self._reader: Reader = self._call.body()
         self._is_first = False
         self._place = CallReader._in_body
@@ -102,24 +103,27 @@ class CallReader:
     def step(self, window: str, at: int, offset: int, *, is_final: bool) -> tuple[int, Outcome]:
         """Read on from here."""
         self._window, self._offset, self._is_final = window, offset, is_final
-        return self._place(self, at)
+        outcome = GO_ON
+        while outcome is GO_ON:
+            at, outcome = self._place(self, at)
+        return at, outcome
 
     def _in_body(self, at: int) -> tuple[int, Outcome]:
-        window = self._window
-        end, is_over = self._reader.scan(window, at, is_final=self._is_final)
-        room = self._limits.held_chars_max - self._raw.tell()
-        if end - at > room:
-            end, is_over = at + room, False
-        self._raw.write(window[at:end])
+        window, reader = self._window, self._reader
+        end, is_over = reader.scan(window, at, is_final=self._is_final)
+        if end - at > self._room:
+            end, is_over = at + self._room, False
+        if end > at:
+            self._room -= self._raw.write(window[at:end])
         if is_over:
             self._place = CallReader._behind_body
-            return end, Outcome.GO_ON
-        self.wake = self._reader.wake
-        if end - at == room:
+            return end, GO_ON
+        self.wake = reader.wake
+        if not self._room:
             self._ledger.failure(FailureCode.HELD_TOO_LONG, (self.start, self._offset + end), "", state=_STATE)
             return self._cut(end)
         if not self._is_final:
-            return end, Outcome.WAIT
+            return end, WAIT
         self._raw.write(window[end:])
         return self._recover()
 
@@ -135,10 +139,10 @@ class CallReader:
         raw = self._raw.getvalue()
         self._rereads += 1
         self._raw = io.StringIO()
-        self._raw.write(raw[:end])
+        self._room = self._limits.held_chars_max - self._raw.write(raw[:end])
         self.rest = raw[end:]
         self._place = CallReader._behind_body
-        return at, Outcome.REREAD
+        return at, REREAD
 
     def _behind_body(self, at: int) -> tuple[int, Outcome]:
         window, close, partial = self._window, self._call.close, self._call.close_partial
@@ -158,7 +162,7 @@ class CallReader:
                 return self._take(at, found.end(), ("odd_close",))
             if not self._is_final and partial.fullmatch(window, extra.end()):
                 self.wake = always
-                return at, Outcome.WAIT
+                return at, WAIT
         return self._take(at, at, ("missing_close",))
 
     def _close_under_way(self, at: int) -> tuple[int, Outcome]:
@@ -166,7 +170,7 @@ class CallReader:
         end = len(self._window)
         if not self._is_final:
             self.wake = after(self._missing(at))
-            return at, Outcome.WAIT
+            return at, WAIT
         if self._call.grammar.body == "json_object":
             return self._take(at, end, ("missing_close",))
         self._raw.write(self._window[at:])
@@ -180,14 +184,14 @@ class CallReader:
     def _take(self, at: int, end: int, repairs: tuple[str, ...] = ()) -> tuple[int, Outcome]:
         """A call is whole: its body ends at `at`, its markup at `end`."""
         window = self._window
-        if self.is_tentative and self._is_unclear and not self._is_final and not window[at:].strip():
+        if self._is_first and self.is_tentative and self._is_unclear and not self._is_final and not window[at:].strip():
             self.wake = at_solid
-            return at, Outcome.WAIT
-        draft = self._reader.draft(self._raw.getvalue(), self._head)
-        outcome = self._judge(draft, at)
+            return at, WAIT
+        raw = self._raw.getvalue()
+        draft = self._reader.draft(raw, self._head)
+        outcome = self._judge(draft, raw, at)
         if outcome is not None:
             return at, outcome
-        raw = self._raw.getvalue()
         self._seen.add(self._mark)
         span = (self.start, self._offset + end)
         text = self._head_text + raw + window[at:end]
@@ -197,13 +201,12 @@ class CallReader:
             self._ledger.failure(code, span, text[-ENDING_CHARS:], state=_STATE)
         self.calls += 1
         if not self._call.grammar.section_open:
-            return end, Outcome.DONE
+            return end, DONE
         self._place = CallReader._in_section
-        return end, Outcome.GO_ON
+        return end, GO_ON
 
-    def _judge(self, draft: CallDraft, at: int) -> Outcome | None:
+    def _judge(self, draft: CallDraft, raw: str, at: int) -> Outcome | None:
         """What is to be done before the draft is a call of the stream, if anything."""
-        raw = self._raw.getvalue()
         if draft.value is None and draft.params is None and self._rereads < _REREADS_MAX:
             stop = self._call.stop.search(raw)
             if stop:  # a lost quotation mark made one string of several calls
@@ -215,7 +218,7 @@ class CallReader:
             is_wanted = is_call(raw, draft, self._call.grammar, self._tools) and self._is_followed(at)
         if not is_wanted:
             self.rejected = self._head_text + raw
-            return Outcome.REJECTED
+            return REJECTED
         self._accept()
         return None
 
@@ -246,7 +249,7 @@ class CallReader:
         missing = 1 if here == len(window) else table.missing_at(window, here)
         self.wake = table.idle
         if missing and not self._is_final:
-            return at, Outcome.WAIT
+            return at, WAIT
         may_go_on = missing > 0 and here < len(window)
         for group in table.groups_at(window, here):
             found = group.whole.match(window, here)
@@ -256,31 +259,31 @@ class CallReader:
                 may_go_on = True
                 self.wake = group.hold
         if may_go_on and not self._is_final:
-            return at, Outcome.WAIT
+            return at, WAIT
         if may_go_on and here < len(window):
             self._head_text, self.start, self._raw = window[at:], self._offset + at, io.StringIO()
             self._head = Head(None, None, self._head.dialect, self._tools, self._limits.nesting_max)
             self._cut_end = len(window)
             return self._emit_cut(at)
-        return at, Outcome.DONE
+        return at, DONE
 
     def _go_on(self, at: int, entry: Entry, found: re.Match[str]) -> tuple[int, Outcome]:
         """The next call of the section, or its end."""
-        if entry.mark.kind is not MarkKind.CALL:
-            return found.end(), Outcome.DONE
+        if entry.mark.kind is not CALL:
+            return found.end(), DONE
         if not self.may_open(self._offset + found.start()):
-            return at, Outcome.DONE
+            return at, DONE
         self._begin(entry, found, self._offset)
-        return found.end(), Outcome.GO_ON
+        return found.end(), GO_ON
 
     def _cut(self, end: int) -> tuple[int, Outcome]:
         """The call's text ends inside of it, at this place of the window."""
         if self.is_tentative and not may_be_call(self._raw.getvalue(), self._head.name, self._tools):
             self.rejected = self._head_text + self._raw.getvalue()
-            return end, Outcome.REJECTED
+            return end, REJECTED
         self._cut_end = end
         self._place = CallReader._emit_cut
-        return end, Outcome.GO_ON
+        return end, GO_ON
 
     def _emit_cut(self, _: int) -> tuple[int, Outcome]:
         self._accept()
@@ -290,4 +293,4 @@ class CallReader:
         span = (self.start, self._offset + self._cut_end)
         self._ledger.call(self._head_text + raw, span, draft, ("truncated",))
         self._ledger.failure(FailureCode.TRUNCATED_CALL, span, self._head_text + raw, state=_STATE)
-        return self._cut_end, Outcome.DONE
+        return self._cut_end, DONE

@@ -4,6 +4,7 @@ Each function answers from the text that has come so far: a position, or WAIT wh
 """
 
 import re
+from functools import lru_cache
 
 WAIT = -1
 NOT_CODE = -2
@@ -37,11 +38,15 @@ def fence_opens(window: str, at: int, *, is_final: bool) -> int:
     return end if "`" not in window[at + length : end] else NOT_CODE
 
 
+@lru_cache(RUN_CHARS_MAX)
+def _closing_line(fence: str) -> re.Pattern[str]:
+    # Models close a fence and write a marker straight behind it.
+    return re.compile(rf"\n[ \t>]{{0,32}}{fence[0]}{{{len(fence)},}}[ \t\r]{{0,32}}(?=(\n|[^\w\s`~{{.])|\Z)")
+
+
 def fence_closes(window: str, at: int, fence: str, *, is_final: bool) -> tuple[int, int]:
     """The closing line of a fence → where reading may go on, and the end of that line (or WAIT)."""
-    # Models close a fence and write a marker straight behind it.
-    pattern = re.compile(rf"\n[ \t>]{{0,32}}{fence[0]}{{{len(fence)},}}[ \t\r]{{0,32}}(?=(\n|[^\w\s`~{{.])|\Z)")
-    found = pattern.search(window, at)
+    found = _closing_line(fence).search(window, at)
     if found:
         if found[1] or is_final:
             return found.end(), found.end()

@@ -8,10 +8,11 @@ import re
 from collections.abc import Callable
 
 from processors.limits import Limits
+from processors.segmenting import members
 from processors.segmenting.automaton import Automaton
-from processors.segmenting.calls import CallReader, Outcome
+from processors.segmenting.calls import DONE, REJECTED, REREAD, WAIT, CallReader
 from processors.segmenting.ledger import Ledger
-from processors.segmenting.marks import Mark, MarkKind
+from processors.segmenting.marks import Mark
 from processors.segmenting.mention import LOOK_BACK, is_mention, is_mentioned_close, line_before
 from processors.segmenting.quoted import COMMENT_CLOSE, COMMENT_OPEN, Opening, Quoted
 from processors.segmenting.run import Run
@@ -19,17 +20,19 @@ from processors.segmenting.table import Entry, Table
 from processors.segmenting.tools import Tools
 from processors.segmenting.wake import Wake, always
 from schemas.failure import FailureCode
-from schemas.segment import SegmentKind
 
-_SOLID = re.compile(r"\S")
+_SOLID = re.compile(r"\S").search
+_READ_CHARS_MAX = 256
+"""Characters that were read and are kept, at most: shortening the window more often costs more than they do."""
 
 
 class Places:
     """Reads one stream."""
 
     __slots__ = (
-        "_at", "_automaton", "_base", "_calls", "_has_tokens", "_is_closed", "_is_wrapped", "_kind", "_ledger",
-        "_line_table", "_opened_by", "_place", "_quoted", "_run", "_table", "_tools", "_window", "seen", "wake",
+        "_at", "_automaton", "_base", "_calls", "_has_tokens", "_is_closed", "_is_final", "_is_wrapped", "_kind",
+        "_ledger", "_line_table", "_opened_by", "_place", "_quoted", "_run", "_table", "_tools", "_window", "seen",
+        "wake",
     )  # fmt: skip
 
     def __init__(self, automaton: Automaton, ledger: Ledger, tools: Tools, limits: Limits) -> None:
@@ -40,35 +43,29 @@ class Places:
         self._run = Run(ledger, tools, limits.held_chars_max)
         self._calls = CallReader(automaton, self._run, self.seen, tools, limits)
         self._quoted = Quoted()
-        self._has_tokens = False
-        self._is_closed = False
+        self._has_tokens = self._is_closed = self._is_final = self._is_wrapped = False
         self._opened_by: frozenset[str] = frozenset()  # whose marker opened a reasoning block before
-        self._is_wrapped = False
-        self._kind = SegmentKind.RESPONSE
+        self._kind = members.RESPONSE
         self._window = ""
-        self._at = 0
-        self._base = 0
-        self._table: Table = automaton.text
-        self._line_table: Table = automaton.line
-        self._place: Callable[[Places, bool], bool] = Places._at_fresh
+        self._at = self._base = 0
+        self._table, self._line_table = automaton.text, automaton.line
+        self._place: Callable[[Places], bool] = Places._at_fresh
         self.wake: Wake = automaton.start.idle
 
-    def read(self, window: str) -> str:
-        """Read the text that was left last time and what came since → what is left now."""
-        self._read(window, is_final=False)
-        keep = max(0, self._at - LOOK_BACK)
-        self._base += keep
-        self._at -= keep
-        return self._window[keep:]
-
-    def _read(self, window: str, *, is_final: bool) -> None:
-        self._window = window
-        while self._place(self, is_final):
+    def read(self, text: str) -> None:
+        """Read on, with this text."""
+        self._window += text
+        while self._place(self):
             pass
+        if self._at > _READ_CHARS_MAX:
+            seen = self._at - LOOK_BACK
+            self._base += seen
+            self._at = LOOK_BACK
+            self._window = self._window[seen:]
 
     def send(self) -> None:
         """Give live readers what is sure."""
-        if self._place is Places._in_text or self._place is Places._in_fence:
+        if self._place in {Places._in_text, Places._in_fence}:
             self._run.send(self._kind)
 
     def _wait(self, wake: Wake) -> bool:
@@ -80,16 +77,17 @@ class Places:
             self._run.write(self._window[self._at : end], self._kind)
             self._at = end
 
-    def _at_fresh(self, is_final: bool) -> bool:
+    def _at_fresh(self) -> bool:
         """Only markup and white space came before."""
-        window = self._window
-        solid = _SOLID.search(window, self._at)
+        window, at, start = self._window, self._at, self._automaton.start
+        solid = _SOLID(window, at)
         here = solid.start() if solid else len(window)
-        self._run.put_aside(window[self._at : here])
-        self._at = here
+        if here > at:
+            self._run.put_aside(window[at:here])
+            self._at = here
         if solid is None:
-            return self._wait(self._automaton.start.idle)
-        outcome = self._mark_at(self._automaton.start, here, is_final)
+            return self._wait(start.idle)
+        outcome = self._mark_at(start, here)
         if outcome is None:
             self._leave_fresh(here)
         return outcome is not False
@@ -99,11 +97,12 @@ class Places:
         self._has_tokens = False
         self._place = Places._in_text
 
-    def _in_text(self, is_final: bool) -> bool:
+    def _in_text(self) -> bool:
         """In a response or in reasoning."""
         window, table, look = self._window, self._table, self._at
+        trigger = table.trigger.search
         while True:
-            hit = table.trigger.search(window, look)
+            hit = trigger(window, look)
             if hit is None:
                 self._take(len(window))
                 return self._wait(table.idle)
@@ -111,29 +110,29 @@ class Places:
             if hit.end() > here + 1:  # inline code
                 look = hit.end()
                 continue
-            outcome = self._at_trigger(here, is_final)
+            outcome = self._at_trigger(here)
             if outcome is not None:
                 return outcome
             look = max(here + 1, self._at)
 
-    def _at_trigger(self, here: int, is_final: bool) -> bool | None:
+    def _at_trigger(self, here: int) -> bool | None:
         """A character with which something may begin; None when nothing does."""
         window, character = self._window, self._window[here]
         self._take(here)
         is_tilde = character == "~" and (here + 1 == len(window) or window[here + 1] == "~")
         if character == "`" or is_tilde or (character == "<" and window.startswith("<!", here)):
-            return self._at_quoted(here, is_final)
+            return self._at_quoted(here)
         if character != "\n":
-            return self._mark_at(self._table, here, is_final)
-        if here + 1 < len(window) or is_final:
-            return self._mark_at(self._line_table, here + 1, is_final)
+            return self._mark_at(self._table, here)
+        if here + 1 < len(window) or self._is_final:
+            return self._mark_at(self._line_table, here + 1)
         return self._wait(self._table.idle)
 
-    def _at_quoted(self, here: int, is_final: bool) -> bool:
+    def _at_quoted(self, here: int) -> bool:
         window = self._window
         begins_line = self._run.is_empty or not line_before(window, here).strip(" \t")
-        may_be_fence = begins_line and self._kind is SegmentKind.RESPONSE  # in reasoning, fences are often not closed
-        end, opening = self._quoted.open(window, here, is_line_start=may_be_fence, is_final=is_final)
+        may_be_fence = begins_line and self._kind is members.RESPONSE  # in reasoning, fences are often not closed
+        end, opening = self._quoted.open(window, here, is_line_start=may_be_fence, is_final=self._is_final)
         if opening is Opening.WAIT:
             return self._wait(self._table.idle)
         if opening is Opening.COMMENT:
@@ -144,39 +143,39 @@ class Places:
             self._place = Places._in_fence
         return True
 
-    def _in_fence(self, is_final: bool) -> bool:
-        end, is_closed = self._quoted.through_fence(self._window, self._at, is_final=is_final)
+    def _in_fence(self) -> bool:
+        end, is_closed = self._quoted.through_fence(self._window, self._at, is_final=self._is_final)
         self._take(end)
         if not is_closed:
             return self._wait(self._quoted.wake)
         self._place = Places._in_text
         return True
 
-    def _in_comment(self, is_final: bool) -> bool:
-        self._at, is_closed = self._quoted.through_comment(self._window, self._at, is_final=is_final)
+    def _in_comment(self) -> bool:
+        self._at, is_closed = self._quoted.through_comment(self._window, self._at, is_final=self._is_final)
         if not is_closed:
             return self._wait(self._quoted.wake)
         text, after = self._quoted.comment, self._base + self._at
         before = after - len(COMMENT_OPEN) - len(text) - len(COMMENT_CLOSE)
-        self._run.end(SegmentKind.RESPONSE, before, by_mark=False)
-        self._ledger.segment(SegmentKind.STATE, text, (before, after))
+        self._run.end(members.RESPONSE, before, by_mark=False)
+        self._ledger.segment(members.STATE, text, (before, after))
         self._run.restart(after)
         self._place = Places._in_text
         return True
 
-    def _in_call(self, is_final: bool) -> bool:
-        self._at, outcome = self._calls.step(self._window, self._at, self._base, is_final=is_final)
-        if outcome is Outcome.REREAD:
+    def _in_call(self) -> bool:
+        self._at, outcome = self._calls.step(self._window, self._at, self._base, is_final=self._is_final)
+        if outcome is REREAD:
             rest = self._calls.rest + self._window[self._at :]
             self._base += len(self._window) - len(rest)
             self._window, self._at = rest, 0
-        elif outcome is Outcome.DONE:
+        elif outcome is DONE:
             self._run.has_calls = True
             self._fresh_after(self._at)
-        elif outcome is Outcome.REJECTED:
+        elif outcome is REJECTED:
             self._put_back(self._calls.rejected)
         self.wake = self._calls.wake
-        return outcome is not Outcome.WAIT
+        return outcome is not WAIT
 
     def _put_back(self, text: str) -> None:
         """What looked like a call without a marker is text."""
@@ -186,36 +185,37 @@ class Places:
             self._quoted.open_fence(text[: len(text) - len(text.lstrip("`"))])
             self._place = Places._in_fence
 
-    def _mark_at(self, table: Table, here: int, is_final: bool) -> bool | None:
+    def _mark_at(self, table: Table, here: int) -> bool | None:
         """Act on the mark that stands here; None when there is none, False when there may be one."""
         window = self._window
-        if table.missing_at(window, here):
-            return self._cut_off(table, here) if is_final else self._wait(table.idle)
+        if len(window) - here < table.longest and window[here:] in table.missing:
+            return self._cut_off(table, here) if self._is_final else self._wait(table.idle)
         for group in table.groups_at(window, here):
             found = group.whole.match(window, here)
             if found is None or group.may_extend:
                 may_begin = group.may_begin(window, here)
-                if may_begin and not is_final:
+                if may_begin and not self._is_final:
                     return self._wait(group.hold)
                 if may_begin and found is None:
                     return self._cut_off(table, here)
             if found is not None:
-                return self._found(group.entries[found.lastgroup or ""], found, is_final)
+                return self._found(group.entries[found.lastgroup or ""], found)
         return None
 
-    def _found(self, entry: Entry, found: re.Match[str], is_final: bool) -> bool | None:
+    def _found(self, entry: Entry, found: re.Match[str]) -> bool | None:
         window, kind, end = self._window, entry.mark.kind, found.end()
-        if end == len(window) and not is_final:
+        if end == len(window) and not self._is_final:
             return self._wait(always)
-        is_bare = kind is MarkKind.REASONING_CLOSE and self._kind is SegmentKind.RESPONSE
-        if (is_mentioned_close if is_bare else is_mention)(window, found.start(), end):
+        here = found.start()
+        is_bare = kind is members.REASONING_CLOSE and self._kind is members.RESPONSE
+        if here and (is_mentioned_close if is_bare else is_mention)(window, here, end):
             return None
         if is_bare and self._run.holds(self._automaton.opener_line(entry.mark)):
             return None
-        if kind is MarkKind.CALL and not self._calls.may_open(self._base + found.start()):
+        if kind is members.CALL and not self._calls.may_open(self._base + here):
             return None
-        self._take(found.start())
-        if kind is MarkKind.CALL:
+        self._take(here)
+        if kind is members.CALL:
             self._calls.open(entry, found, self._base, self._kind)
             self._at, self._place = end, Places._in_call
         else:
@@ -238,8 +238,8 @@ class Places:
     def _act(self, mark: Mark, found: re.Match[str], is_bare: bool) -> None:
         here, end = self._base + found.start(), found.end()
         self.seen.add(mark)
-        is_stray = mark.kind is MarkKind.CALL_CLOSE and self._run.is_empty and not self._window[end : end + 1].strip()
-        if is_stray or mark.kind is MarkKind.LEAK:
+        is_stray = mark.kind is members.CALL_CLOSE and self._run.is_empty and not self._window[end : end + 1].strip()
+        if is_stray or mark.kind is members.LEAK:
             code = FailureCode.STRAY_CLOSE if is_stray else FailureCode.LEAKED_TOKEN
             self._ledger.failure(code, (here, self._base + end), found[0], state="text")
             self._at = end
@@ -247,8 +247,7 @@ class Places:
                 self._fresh_after(end)
             return
         if self._may_be_talk(mark, is_bare):
-            is_element = mark.kind is MarkKind.CONTENT_CLOSE and found[0].startswith("</")
-            self._run.put_aside(found[0], is_leak=not is_element)
+            self._run.put_aside(found[0], is_leak=mark.kind is not members.CONTENT_CLOSE or found[0][:2] != "</")
             self._has_tokens = True
             self._at, self._place = end, Places._at_fresh
             return
@@ -257,44 +256,45 @@ class Places:
         else:
             self._run.end(self._kind, here, by_mark=True)
             self._ledger.settle()
-        self._is_closed = self._is_closed or mark.kind is MarkKind.REASONING_CLOSE
-        self._is_wrapped = mark.kind is MarkKind.CONTENT_OPEN
+        self._is_closed = self._is_closed or mark.kind is members.REASONING_CLOSE
+        self._is_wrapped = mark.kind is members.CONTENT_OPEN
         self._fresh_after(end)
-        if mark.kind is MarkKind.REASONING_OPEN:
+        if mark.kind is members.REASONING_OPEN:
             self.enter_reasoning(mark.formats)
 
     def _may_be_talk(self, mark: Mark, is_bare: bool) -> bool:
         """Whether it is markup only where nothing but markup follows."""
         is_second_close = is_bare and self._is_closed
-        is_unopened = mark.kind is MarkKind.CONTENT_CLOSE and not self._is_wrapped
-        return is_second_close or is_unopened or mark.kind in {MarkKind.END, MarkKind.CALL_CLOSE}
+        is_unopened = mark.kind is members.CONTENT_CLOSE and not self._is_wrapped
+        return is_second_close or is_unopened or mark.kind in members.LAST
 
     def _fresh_after(self, end: int) -> None:
         self._at, self._place = end, Places._at_fresh
         self._run.restart(self._base + end)
         self._has_tokens = False
-        self._kind = SegmentKind.RESPONSE
+        self._kind = members.RESPONSE
         known, opened_by = self._automaton, self._opened_by
         self._table, self._line_table = known.again(opened_by) if opened_by else (known.text, known.line)
 
     def enter_reasoning(self, formats: frozenset[str]) -> None:
         """A block was opened by a marker of these formats, or by the prompt, if there are none."""
-        self._kind = SegmentKind.REASONING
+        self._kind = members.REASONING
         self._opened_by = formats
         self._table = self._line_table = self._automaton.reasoning(formats)
         self._place = Places._in_text
 
-    def finish(self, window: str) -> int:
-        """The stream is over, with this text left: it ends whatever is open → the stream's length."""
-        self._read(window, is_final=True)
+    def finish(self, text: str) -> int:
+        """The stream is over, with this text: it ends whatever is open → the stream's length."""
+        self._is_final = True
+        self.read(text)
         end = self._base + len(self._window)
         self._take(len(self._window))
         if self._place is Places._in_comment:
             comment = COMMENT_OPEN + self._quoted.comment
             self._run.write(comment)
             self._ledger.failure(FailureCode.MISSING_CLOSE, (end - len(comment), end), comment, state="comment")
-        if self._kind is SegmentKind.REASONING:
+        if self._kind is members.REASONING:
             self._ledger.failure(FailureCode.MISSING_CLOSE, (self._run.start, end), "", state="reasoning")
-        self._run.end(self._kind, end, by_mark=self._kind is SegmentKind.REASONING)
+        self._run.end(self._kind, end, by_mark=self._kind is members.REASONING)
         self._ledger.settle()
         return end

@@ -8,6 +8,7 @@ import io
 import re
 
 from processors.segmenting.ledger import Ledger
+from processors.segmenting.members import REASONING, RESPONSE
 from processors.segmenting.orphans import MAY_HOLD, call_like, orphans_in
 from processors.segmenting.quoted import COMMENT_CLOSE, COMMENT_OPEN
 from processors.segmenting.tools import Tools
@@ -55,7 +56,7 @@ class Run:
         texts = (event.text for event in self.ledger.held())
         return pattern.search(self._text.getvalue()) is not None or any(pattern.search(text) for text in texts)
 
-    def write(self, text: str, kind: SegmentKind = SegmentKind.RESPONSE) -> None:
+    def write(self, text: str, kind: SegmentKind = RESPONSE) -> None:
         """More text; a segment of this kind that grows beyond the limit is ended there."""
         self._room -= self._text.write(text)
         if self._unsent is not None:
@@ -102,18 +103,20 @@ class Run:
 
     def resume(self, place: int, *, has_tokens: bool) -> None:
         """Plain text follows at this place in the stream."""
-        aside = self._take_aside()
-        if has_tokens or self.is_start or not self.is_empty:
-            if self.is_empty:
+        aside = self._take_aside() if self._aside else ""
+        if has_tokens or self.is_start or self._text.tell():
+            if not self._text.tell():
                 self.start = place - len(aside)
-            self._text.write(aside)
+            if aside:
+                self._text.write(aside)
         else:
             self.start = place
         self.is_start = False
 
     def restart(self, place: int) -> None:
         """A mark ends here."""
-        self._take_aside()
+        if self._aside:
+            self._take_aside()
         self.start = place
         self.is_start = False
 
@@ -126,6 +129,9 @@ class Run:
 
     def end(self, kind: SegmentKind, place: int, *, by_mark: bool) -> None:
         """The segment ends here; framing at a mark is not part of it."""
+        if not (self._aside or self._text.tell()):
+            self.start = place
+            return
         leak = "".join(self._leak) if self._leak else ""
         aside = self._take_aside()
         if leak and _is_pair(leak, self._text.getvalue()):
@@ -143,14 +149,14 @@ class Run:
         if not text:
             return
         self._restore("")
-        if kind is SegmentKind.REASONING:
+        if kind is REASONING:
             start += len(text) - len(text.lstrip())
             text = text.strip()
         elif by_mark:
             text = text.rstrip()
         if text and (not text.isspace() or self.is_start):
             self.ledger.segment(kind, text, (start, start + len(text) if is_one_piece else place))
-            if kind is SegmentKind.RESPONSE:
+            if kind is RESPONSE:
                 self._report(text, start)
 
     def end_implied(self, place: int) -> None:
