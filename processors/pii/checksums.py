@@ -15,6 +15,8 @@ from stdnum.cn import ric
 
 from processors.pii.secrets import is_value, key_value, password_value, random_token, token_value, userinfo
 
+VERSION_PART_MAX = 63
+"""Greatest part of a version with four that is thought likely."""
 _NOT_ALNUM = re.compile(r"[^0-9A-Za-z]+")
 _PROVINCES = frozenset(map(str, (*range(11, 16), 21, 22, 23, *range(31, 38), *range(41, 47), *range(50, 55),
                                  *range(61, 66), 71, 81, 82, 83)))  # fmt: skip
@@ -143,6 +145,11 @@ def ipv4(text: str) -> bool:
     return not text.startswith(("127.", "0.")) and text != "255.255.255.255"
 
 
+def ipv4_wide(text: str) -> bool:
+    """Whether it is that and no likely version: in those no part is great, but for addresses of private networks."""
+    return ipv4(text) and (text.startswith("10.") or any(int(part) > VERSION_PART_MAX for part in text.split(".")))
+
+
 def ipv6(text: str) -> bool:
     """Whether the text is an IPv6 address of some machine (RFC 4291)."""
     try:
@@ -176,8 +183,8 @@ def has_digit(text: str) -> bool:
 CHECKS: dict[str, Callable[[str], bool]] = {
     check.__name__: check
     for check in (
-        luhn, iban, cn_id18, cn_id15, hk_id, tw_id, phone_international, ipv4, ipv6, base58check, mail_domain,
-        has_digit, is_value, key_value, password_value, random_token, token_value, userinfo,
+        luhn, iban, cn_id18, cn_id15, hk_id, tw_id, phone_international, ipv4, ipv4_wide, ipv6, base58check,
+        mail_domain, has_digit, is_value, key_value, password_value, random_token, token_value, userinfo,
     )
 }  # fmt: skip
 """What a rule may name as its `check`."""
