@@ -36,6 +36,8 @@ HOSTILE = {
     "secret_": "secret_",
     "'x=x=": "x=",
     "key=": "key=",
+    "token:": "token:",
+    "AB12": "AB12 ",
 }
 
 

@@ -3,6 +3,8 @@
 import re
 from dataclasses import dataclass
 
+from processors.pii.checksums import IBAN_CHARS
+
 _LOWER, _UPPER, _DIGITS = b"abcdefghijklmnopqrstuvwxyz", b"ABCDEFGHIJKLMNOPQRSTUVWXYZ", b"0123456789"
 _HEX_LETTERS = b"abcdefABCDEF"
 TOKEN_CHARS_MIN = 16
@@ -58,7 +60,11 @@ cjk_local = re.compile(f"(?s)(?:.*[是为到给箱址系送]|.*[^{_CJK}]|)([{_CJ
 """The Chinese part of an address at the end of up to nine characters: short, after a boundary or a word for `is`."""
 _SPELLED = re.compile(r"[\[(][Aa][Tt][\])] ?[A-Za-z0-9\u00c0-\u024f-]{1,63} ?(?:[\[(][Dd][Oo][Tt][\])]|\.)")
 QUAD = Shape("quad", "0.0", _DIGITS.decode(), 3, guard=re.compile(r"[0-9]\.[0-9]{1,3}\."), run=re.compile(r"[0-9.]+"))
-IBAN = Shape("iban", "UU00", guard=re.compile(r"[A-Z]{2}[0-9]{2}[ -]?[A-Z0-9]{4}[ -]?[A-Z0-9]{4}"))
+_COUNTRY = "|".join(
+    first + "[" + "".join(country[1] for country in sorted(IBAN_CHARS) if country[0] == first) + "]"
+    for first in sorted({country[0] for country in IBAN_CHARS})
+)
+IBAN = Shape("iban", "UU00", guard=re.compile(f"(?:{_COUNTRY})[0-9]{{2}}[ -]?[A-Z0-9]{{4}}[ -]?[A-Z0-9]{{4}}"))
 DOTTED_HEX = Shape("dotted", "hhhh.hhhh.hhhh", run=re.compile(r"[0-9A-Fa-f.]+"))
 DASHED_HEX = Shape("dashed", "hh-hh-hh-hh-hh", run=re.compile(r"[0-9A-Fa-f-]+"))
 COLON_HEX = Shape(

@@ -19,7 +19,7 @@ def first(rules: tuple[Rule, ...], text: str, place: int) -> Hit | None:
         start, end = match.span(rule.group)
         while text[end - 1] in " \n\r\t":
             end -= 1
-        if rule.unless is not None and rule.unless.search(text[max(0, start - NEAR_CHARS) : start]):
+        if rule.unless is not None and rule.unless.search(text[max(0, start - rule.unless_chars) : start]):
             continue
         if rule.check is not None and not rule.check(text[start:end]):
             end = _shrunk(rule, text, start, end) if rule.shrink else start

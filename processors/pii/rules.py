@@ -49,6 +49,8 @@ class Rule:
     check: Callable[[str], bool] | None = None
     near: "re.Pattern[str] | None" = None
     unless: "re.Pattern[str] | None" = None
+    unless_chars: int = NEAR_CHARS
+    """How far before the value `unless` looks."""
     shrink: bool = False
     """Whether a failed check is tried again without the last group of characters."""
     is_exact: bool = False
@@ -145,6 +147,7 @@ def rule_from(entry: JsonObject, defaults: JsonObject) -> Rule:
         check=CHECKS[data["check"]] if "check" in data else None,
         near=re.compile(data["near"]) if "near" in data else None,
         unless=re.compile(data["unless"]) if "unless" in data else None,
+        unless_chars=data.get("unless_chars", NEAR_CHARS),
         shrink=data.get("shrink", False),
         is_exact=data.get("is_exact", False),
         begins=data.get("begins", "0123456789"),

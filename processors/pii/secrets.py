@@ -5,6 +5,7 @@ the class of character changes, whether digits or symbols stand among letters, a
 """
 
 import re
+from string import ascii_lowercase, ascii_uppercase, digits
 
 _STAND_IN = re.compile(
     r"""(?ix) [<\[{] | \$\{ | \$[a-z_]+\Z | %[a-z_]+%\Z | \$\( | (?:self|config|settings|args|request|this|props|data)\.
@@ -17,9 +18,12 @@ _STAND_IN_PARTS = (
 )  # fmt: skip
 RANDOM_LETTERS = 24
 """So many different characters has no stand-in: it is made of a few words."""
+LOOKED_AT_CHARS = 96
+"""Of a long text so many characters tell what it is; `token:token:…` would cost 512 for each six otherwise."""
 _PIECE = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+|[^A-Za-z0-9]+")
 _HEX = re.compile(r"[0-9a-f]{32,}|[0-9A-F]{32,}")
-_HAS_CLASS = tuple(re.compile(members).search for members in ("[a-z]", "[A-Z]", "[0-9]", "[!@#$%^&*~+=/?]"))
+_LOWER, _UPPER, _DIGITS = frozenset(ascii_lowercase), frozenset(ascii_uppercase), frozenset(digits)
+_CLASSES = (_LOWER, _UPPER, _DIGITS, frozenset("!@#$%^&*~+=/?"))
 _WORDS = re.compile(
     r"[a-z]+(?:[-_.][a-z]+)*|[A-Z]+(?:[-_.][A-Z]+)*|[A-Z]?[a-z]+(?:[-_. ]?[A-Z][a-z]+)*|[A-Za-z_]+(?:\.[A-Za-z_]\w*)+"
 )
@@ -27,6 +31,7 @@ _WORDS = re.compile(
 
 def is_placeholder(text: str) -> bool:
     """Whether the text stands for a value instead of being one, our own placeholders included."""
+    text = text[:LOOKED_AT_CHARS]
     letters = len(set(text))
     low = text.lower()
     if letters > RANDOM_LETTERS:
@@ -44,7 +49,8 @@ def is_value(text: str) -> bool:
 
 def _classes(text: str) -> int:
     """How many of lower case, upper case, digits and symbols are there."""
-    return sum(has(text) is not None for has in _HAS_CLASS)
+    letters = set(text[:LOOKED_AT_CHARS])
+    return sum([not letters.isdisjoint(members) for members in _CLASSES])
 
 
 def _is_jumbled(text: str) -> bool:
@@ -61,10 +67,11 @@ def password_value(text: str) -> bool:
 
 def token_value(text: str) -> bool:
     """Whether a value assigned to a token or a secret is one: eight characters, letters with digits or symbols."""
-    if len(text) < 8 or text.isdigit() or is_placeholder(text):
+    if len(text) < 8 or text.isdigit():
         return False
     classes = _classes(text)
-    return classes >= 3 or _HEX.fullmatch(text) is not None or (classes == 2 and _is_jumbled(text))
+    is_random = classes >= 3 or _HEX.fullmatch(text) is not None or (classes == 2 and _is_jumbled(text))
+    return is_random and not is_placeholder(text)
 
 
 def key_value(text: str) -> bool:
@@ -79,7 +86,7 @@ def random_token(text: str) -> bool:
     if _HEX.search(text):
         return True
     classes = _classes(text)
-    return classes >= 2 and _HAS_CLASS[2](text) is not None and (classes >= 3 or _is_jumbled(text))
+    return classes >= 2 and not _DIGITS.isdisjoint(text) and (classes >= 3 or _is_jumbled(text))
 
 
 def userinfo(text: str) -> bool:
