@@ -10,6 +10,7 @@ from processors.periods.lexicon import has_cue
 from processors.periods.ranges import day_part, edge_as_day
 from processors.periods.reading import Context, Point, Span, Sure, Value
 from processors.periods.spans import DAY
+from processors.periods.weekdays import WHICH_WEEK
 
 
 def since(found: Found) -> Made:
@@ -19,6 +20,9 @@ def since(found: Found) -> Made:
         value = alone(value, context)
     if value.grain in ("vague", "edge", "dom"):
         return None
+    if value.doubt == WHICH_WEEK:
+        begun = tuple(one for one in value.spans if one[0] is not None and day_part(one[0]) < context.today)
+        value = replace(value, spans=begun, doubt="" if value.mark != context.today.weekday() else WHICH_WEEK)
     if not value.spans:
         return _since_yearless(value, context)
     starts = [one[0] for one in value.spans if one[0] is not None]
@@ -60,13 +64,18 @@ def until(found: Found) -> Made:
 def deadline(found: Found) -> Made:
     """By Friday, 月底前: in a request the last day itself; about records, everything up to it."""
     value, context = found.values()[0], found.context
+    is_duty = has_cue("must", context.text) and not has_cue("past", context.text)
+    if value.doubt == WHICH_WEEK and is_duty:
+        value = replace(
+            value, spans=value.spans[:1], doubt="", sure=Sure.ASSUMED, assumptions=("weekday: the next one",)
+        )
     was_edge = value.grain == "edge"
     value = edge_as_day(value)
     if value.grain in ("clock", "vague", "edge", "dom") or (not value.spans and value.at is None):
         return None
     if value.grain == "moment":
         return value
-    if not (was_edge or has_cue("future", context.text)) or value.grain != "day" or not value.spans:
+    if not (was_edge or is_duty or has_cue("future", context.text)) or value.grain != "day" or not value.spans:
         return until(found)
     last = value.end
     if last is None or value.doubt:
@@ -123,7 +132,16 @@ def between_bounds(found: Found) -> Made:
 
 
 def onward(found: Found) -> Made:
-    """From X onwards, 从 X 起: from its first day, open."""
+    """From X onwards, 从 X 起: from its first day, open; 23:58开始导数: at that time to come."""
+    value, last, text = found.values()[0], found.tokens[-1], found.context.text
+    is_start = text[last.start : last.end] == "开始" and text[last.end : last.end + 1] not in ("", "的")
+    if (
+        is_start
+        and value.grain == "moment"
+        and value.start is not None
+        and day_part(value.start) >= found.context.today
+    ):
+        return value
     return _bound(found, lambda value: tuple((one[0], None) for one in value.spans if one[0] is not None))
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from processors.periods.corrections import is_denied
 from processors.periods.found import Part
 from processors.periods.literals import Token
 from processors.periods.reading import Item, Sure
@@ -18,9 +19,11 @@ GUARDS = frozenset({
     "rest", "half", "zhou", "tian", "geyue", "nian", "niandu", "yue", "ji", "bannian", "banyue", "several",
     "dayrel", "eveningrel", "morningrel", "yearrel", "lastunit", "last2unit", "last3unit", "thisunit",
     "nextunit", "next2unit", "next3unit", "halfyear", "halfmonth", "xun", "unitedge", "edgeday", "wdn", "sofar",
-    "yilai", "zhiqian", "zhihou", "holiday", "workday", "weizhi", "asof",
+    "yilai", "zhiqian", "zhihou", "workday", "weizhi", "asof",
 })  # fmt: skip
 """Classes that are time words by themselves: left unread beside a period, they may change it."""
+UNITS = frozenset({"unit", "hunit"})
+NO_TIME = frozenset({"x", "stop", "comma"})
 JOINTS = frozenset({"dash", "to", "till", "until"})
 ENDS = frozenset({"n", "ord", "y4", "y2", "mon", "wmon", "q", "h"})
 """What stands at a joint of a span that was read by half."""
@@ -31,7 +34,9 @@ TOUCHING = frozenset({"past", "wmon", "about"})
 """Classes that change a period right before it."""
 EXCEPT_GAP = re.compile(r"\s*(?:(?:for|in|on|the|that|of|from)\s+)*")
 """What may stand between an exception and its period."""
-ADJACENT_GUARDS = frozenset({"edge", "qian", "hou", "nei", "lai", "laishort", "during", "thistime", "qi", "inclusive"})
+ADJACENT_GUARDS = frozenset(
+    {"edge", "qian", "hou", "nei", "lai", "laishort", "during", "thistime", "qi", "inclusive", "holiday"}
+)
 """Classes that change a period only right behind it."""
 
 
@@ -44,8 +49,10 @@ def guarded(item: Item, tokens: Sequence[Token], text: str, *, has_now: bool) ->
         return item
     if _is_cut_span(item, tokens):
         return _unread(item, "a span's other end")
-    for token in tokens:
-        if token.kind in ADJACENT_GUARDS and token.start == end:
+    if is_denied(text, start):
+        return _unread(item, "a denial")
+    for place, token in enumerate(tokens):
+        if token.kind in ADJACENT_GUARDS and (token.start == end or text[end : token.start] == "的"):
             return _unread(item, text[token.start : token.end])
         if token.kind == "except" and EXCEPT_GAP.fullmatch(text, token.end, max(token.end, start)):
             return _unread(item, text[token.start : token.end])
@@ -53,14 +60,23 @@ def guarded(item: Item, tokens: Sequence[Token], text: str, *, has_now: bool) ->
             return _unread(item, text[token.start : token.end])
         if token.kind == "zone" and "T" in f"{item.start}{item.end}" and token.start - end in (0, 1):
             return _unread(item, text[token.start : token.end])
-        if token.kind == "approx" and (not text[token.end : start].strip() or token.start - end in (0, 1)):
+        if token.kind == "approx" and not text[token.end : start].strip() and token.end <= start:
             return _unread(item, text[token.start : token.end])
-        if token.kind in GUARDS or isinstance(token.held, Part):
+        if token.kind == "orso" and token.start - end in (0, 1):
+            return _unread(item, text[token.start : token.end])
+        if (token.kind in GUARDS and not _is_named(tokens, place)) or isinstance(token.held, Part):
             between = text[token.end : start] if token.end <= start else text[end : token.start]
             reach = GUARD_CHARS[between.isascii()]
             if -reach <= token.end - start <= 0 or 0 <= token.start - end <= reach:
                 return _unread(item, text[token.start : token.end])
     return item
+
+
+def _is_named(tokens: Sequence[Token], place: int) -> bool:
+    """Whether a unit is the end of a name, with no time word beside it: the pay day, a busy month."""
+    if tokens[place].kind not in UNITS or place == 0 or tokens[place - 1].kind != "x":
+        return False
+    return place + 1 == len(tokens) or tokens[place + 1].kind in NO_TIME
 
 
 def _unread(item: Item, words: str) -> Item:

@@ -8,8 +8,10 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
+
+from rapidfuzz.distance import OSA
 
 FOLDER = Path(__file__).parent
 FILES = ("lexicon_en.toml", "lexicon_zh.toml")
@@ -64,6 +66,29 @@ def lexicon() -> Lexicon:
         trie_pattern(word for word in words if not word.isascii()),
         symbols,
     )
+
+
+SPELLED = (
+    "january", "february", "september", "october", "november", "december", "tuesday", "wednesday", "thursday",
+    "saturday", "yesterday", "tomorrow", "quarter", "quarters", "weekend",
+)  # fmt: skip
+"""Long time words, of which no everyday word is a slip of the pen away but those in NOT_SLIPS."""
+NOT_SLIPS = frozenset({"quartet", "quartets", "quartern", "weekends", "weekender", "quartered"})
+_INITIALS = frozenset(word[0] for word in SPELLED)
+SLIP_CHARS = range(6, 12)
+"""Lengths of words that may be a slip; a word of eight letters or more may have two."""
+
+
+@lru_cache(maxsize=4096)
+def misspelt(word: str) -> Entry | None:
+    """The time word that a word with a slip of the pen is meant for: yesturday, Feburary."""
+    if len(word) not in SLIP_CHARS or word[0] not in _INITIALS or word in NOT_SLIPS:
+        return None
+    for meant in SPELLED:
+        slips = 2 if min(len(word), len(meant)) >= 8 else 1
+        if meant[0] == word[0] and OSA.distance(word, meant, score_cutoff=slips) <= slips:
+            return lexicon().words[meant]
+    return None
 
 
 def _entries(table: Mapping[str, Mapping[str, str]]) -> Iterable[tuple[str, Entry]]:

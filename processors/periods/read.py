@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from processors.limits import LIMITS
 from processors.periods.clocks import alone
+from processors.periods.corrections import without_slips
 from processors.periods.found import Part
 from processors.periods.guard import guarded
 from processors.periods.lexicon import has_cue
@@ -57,6 +58,7 @@ def read_periods(
     context = Context(now=now or datetime(2000, 1, 1), policy=policy, text=text)  # noqa: DTZ001 - naive on purpose
     tokens = reduced(tokens_of(text, context), context)
     tokens = [token for place, token in enumerate(tokens) if not _is_stray_day(tokens, place, context)]
+    tokens = without_slips(tokens, text)
     if not any(isinstance(token.held, Value) for token in tokens):
         return Reading(kind="unread" if any(isinstance(token.held, Part) for token in tokens) else "none")
     found = _with_neighbours(tokens)

@@ -7,7 +7,7 @@ and quoted text that says more than a period. Offsets are those of the text: eve
 import re
 from functools import cache
 
-from processors.periods.lexicon import cues, lexicon
+from processors.periods.lexicon import cues, lexicon, misspelt
 from processors.periods.literals import Token, literal
 from processors.periods.reading import Context
 
@@ -19,6 +19,11 @@ _TRADITIONAL = (
 )
 """Traditional letters of time words and their neighbours, as the lexicon writes them."""
 _WIDE |= {ord(old): new for old, new in zip(*_TRADITIONAL, strict=True)}
+_SLIPS = re.compile(
+    r"(?<=[上下这那本几两一二三四五六七八九十半整])各(?=月|季度|星期|礼拜|周末|钟头|小时|半年)|(?<!工)作(?=天(?!地))|夭(?![折寿亡])"
+)
+"""Letters that stand for others that sound or look alike: 上各月, 作天, 昨夭."""
+_MEANT = {"各": "个", "作": "昨", "夭": "天"}
 _PUNCTUATION = {"comma": ",、", "dash": "-–—~", "slash": "/", "poss": "'"}
 _STOPS = ".;!?:\n()。[]{}|…"
 _KIND_OF = {letter: kind for kind, letters in _PUNCTUATION.items() for letter in letters}
@@ -28,8 +33,11 @@ _MARKS |= {"点": ("dian", 0), "前": ("qian", 1), "后": ("hou", 1)}
 _NUMERALS = frozenset("0123456789零〇一二两三四五六七八九十")
 _AGES = ("年级", "年龄", "年轻", "年纪", "点评", "点赞", "点击", "点数")
 _SUFFIXES = {"d": ("unit", "day"), "w": ("unit", "week"), "y": ("unit", "year"), "h": ("hunit", "hour")}
-_ADDRESS_MARKS = ("@", "://", "www.", "`")
+_ADDRESS_MARKS = ("@", "://", "www.", "`", "localhost:")
+_PORT_OR_PATH = re.compile(r"\.[a-z\d-]{1,63}:\d|(?<!\S)/[a-z]")
 _QUOTED = re.compile(r"《[^《》\n]{1,200}》|[“「『][^”」』\n]{1,400}[”」』]|\"[^\"\n]{1,400}\"")
+NAMES_TOO = frozenset({"mon", "wmon"})
+PEOPLE = frozenset({"april", "may", "june", "august"})
 NEAR_CHARS = 24
 """How far before a number the word that makes it an id may begin."""
 
@@ -40,7 +48,7 @@ def normalise(text: str) -> str:
     lower = plain.lower()
     if len(lower) != len(plain):
         lower = "".join(small if len(small := letter.lower()) == 1 else letter for letter in plain)
-    return lower
+    return lower if lower.isascii() else _SLIPS.sub(lambda slip: _MEANT[slip[0]], lower)
 
 
 @cache
@@ -50,7 +58,7 @@ def _scanner(has_addresses: bool) -> re.Pattern[str]:
     return re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in named.items()))
 
 
-_ADDRESS = r"https?://\S+|www\.\S+|[a-z0-9._+-]{1,64}@[a-z0-9.-]+|`[^`\n]*`"
+_ADDRESS = r"https?://\S+|www\.\S+|(?:localhost|[a-z\d-]{1,63}(?:\.[a-z\d-]{1,63}){1,4}):\d{2,5}(?:/\S*)?|(?<!\S)/[a-z]\S*|[a-z0-9._+-]{1,64}@[a-z0-9.-]+|`[^`\n]*`"
 _YEAR = r"(?:19|20)\d\d"
 _END = r"(?![a-z\d])"
 
@@ -74,11 +82,14 @@ def _chinese() -> dict[str, str]:
         r"|五(?![个家大名十种款次件位百金成月年])|六(?![个家安大十名种款次百成月年])"
         r"|日(?![均志常语元韩产化光销]|活(?!动)|报(?![表名告销修到警])|程(?!度)|记(?!录)|本(?![店部人地科])|用(?![户电水量]))"
         r"|天(?![天气猫津数河才])|[1-7](?![\d个家名.:%点万千]))|(?<=周)末",
+        "place": r"(?:五一|五四|六一|七一|八一|三八|国庆|建国|元旦)"
+        r"(?:大道|大街|广场|公园|商场|大桥|新村|[路街村桥站镇]|[东西南北中]路)",
         "eleven": r"十一(?=假期|长假|黄金周|小长假|期间|放假|当天|国庆)",
         "mark": r"(?<=[\d零〇一二三四五六七八九十])[年月日](?=环比|同比)"
         r"|[年月](?=中(?:秋|国|间|心|文|等|小|大|旬|学)|底(?:价|薪|层|部|盘|特)"
         r"|初(?:稿|始|级|步|审|试)|内(?:部|容|存|测|业|蒙)"
         r"|末[端日])|前(?=提醒|提交|提供)|后(?=提醒|提交|台风)",
+        "upto": r"[到至](?=今[天日](?:[\d一二两三四五六七八九十]|[上下]午|凌晨|中午|清晨|傍晚|早上|晚上))",
         "chinese": lexicon().chinese,
         "numeral": r"[零〇一二两三四五六七八九十百]+",
     }
@@ -118,11 +129,14 @@ def tokens_of(text: str, context: Context) -> list[Token]:
     """Tokens of a normalised text, in order; everything between them that is no blank is one `x`."""
     found: list[Token] = []
     words, done = lexicon().words, 0
-    for match in _scanner(any(mark in text for mark in _ADDRESS_MARKS)).finditer(text):
+    has_addresses = any(mark in text for mark in _ADDRESS_MARKS) or _PORT_OR_PATH.search(text) is not None
+    for match in _scanner(has_addresses).finditer(text):
         name, (start, end) = match.lastgroup, match.span()
         if name == "word" or name == "latin" or name == "chinese" or name == "tail":  # noqa: PLR1714 - the hot line
-            entry = words.get(match.group())
+            entry = words.get(match.group()) or (misspelt(match.group()) if name == "word" else None)
             if entry is None:
+                continue
+            if entry.kind in NAMES_TOO and _is_person(text, start, end):
                 continue
             if entry.kind in ("x", "often") and _is_counted(text, start):
                 token = _marked(text[start], start)
@@ -145,18 +159,27 @@ def tokens_of(text: str, context: Context) -> list[Token]:
 
 def _token(name: str, text: str, start: int, context: Context) -> Token | None:
     """What is no word of the lexicon; None if it is no time either."""
-    if name in ("mask", "id", "address"):
+    if name in ("mask", "id", "address", "place"):
         return None
     if name == "point":
         return Token(_KIND_OF[text], start, start + len(text))
     if name == "mark":
         return _marked(text, start)
+    if name == "upto":
+        return Token("to", start, start + 1)
     if name == "span":
         return Token("dash", start, start + len(text))
     if name == "suffix":
         return _suffix(text, start, start + len(text))
     token = literal(name, text, start, context)
     return None if token is None or _is_no_time(context.text, token) else token
+
+
+def _is_person(text: str, start: int, end: int) -> bool:
+    """Whether April, May, June, August stand where a name stands, and no number behind them."""
+    if text[start:end] not in PEOPLE or text[end : end + 2].strip()[:1].isdigit():
+        return False
+    return _ends_with_cue("person_before", text[max(0, start - NEAR_CHARS) : start].rstrip())
 
 
 def _is_counted(text: str, start: int) -> bool:
@@ -181,6 +204,8 @@ def _is_no_time(text: str, token: Token) -> bool:
         return False
     before = text[max(0, token.start - NEAR_CHARS) : token.start].rstrip(" #:：'\"(（")
     after = text[token.end : token.end + NEAR_CHARS].lstrip(" -")
+    if token.kind == "y4" and after.startswith("年"):
+        return False
     return _ends_with_cue("id_before", before) or (
         token.kind in ("n", "y4") and _starts_with_cue("counted_after", after)
     )
@@ -191,7 +216,7 @@ def _edges() -> dict[str, tuple[re.Pattern[str], re.Pattern[str]]]:
     return {
         cue: (re.compile(latin.pattern + r"\Z"), re.compile(rf"(?:{chinese.pattern})\Z"))
         for cue, (latin, chinese) in cues().items()
-        if cue == "id_before"
+        if cue in ("id_before", "person_before")
     }
 
 

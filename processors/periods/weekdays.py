@@ -8,6 +8,9 @@ from processors.periods.reading import Sure, Value
 from processors.periods.relative import OFFSETS, place_of, settled, week_value
 from processors.periods.spans import DAY, week_span
 
+WHICH_WEEK = "which week"
+"""Why a weekday alone is not settled."""
+
 
 def weekday(found: Found) -> Made:
     """Last, this, next, coming or bare Friday: settled where the habits agree, or by the policy."""
@@ -58,7 +61,7 @@ def _bare_weekday(found: Found, number: int, days: tuple[date, date, date]) -> V
     return Value(
         grain="day",
         spans=((ahead_day, ahead_day), (back_day, back_day)),
-        doubt="which week",
+        doubt=WHICH_WEEK,
         sure=Sure.RELATIVE,
         mark=number,
     )

@@ -1,0 +1,49 @@
+"""Periods that the speaker takes back → left out: not today, tomorrow; Monday, no wait, Tuesday; 不是明天，是后天."""
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from itertools import pairwise
+
+from processors.periods.found import Skip
+from processors.periods.lexicon import cues
+from processors.periods.literals import Token
+from processors.periods.reading import Value
+
+_BETWEEN = r"[的\s,，、;；.。!！:：—–-]*"
+_TO_SECOND = r"(?:(?:but|it's|it is|rather|make it|for|on|in|at|to|the|而是|是|要|改成|改到|我要)\s*)*"
+NEAR_CHARS = 12
+"""How far before a period the word that denies it may begin."""
+
+
+@cache
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    """A denial right before a period; what stands between a denied period and the right one; between a slip and it."""
+    table = cues()
+    denials = rf"(?:(?<![a-z])(?:{table['denied'][0].pattern})|(?<![是要]){table['denied'][1].pattern})"
+    words = "|".join(pattern.pattern for pattern in table["corrected"])
+    return (
+        re.compile(rf"{denials}\s*(?:(?:for|on|in|at|the)\s+)*\Z"),
+        re.compile(_BETWEEN + _TO_SECOND),
+        re.compile(rf"{_BETWEEN}(?:(?:{words}){_BETWEEN})+{_TO_SECOND}"),
+    )
+
+
+def is_denied(text: str, start: int) -> bool:
+    """Whether the words right before a period say that it is not meant."""
+    return bool(_patterns()[0].search(text, max(0, start - NEAR_CHARS), start))
+
+
+def without_slips(tokens: Sequence[Token], text: str) -> list[Token]:
+    """The tokens, with each period that the next one corrects as time words that name none."""
+    _, to_second, to_right = _patterns()
+    found = list(tokens)
+    places = [place for place, token in enumerate(found) if isinstance(token.held, Value)]
+    for here, there in pairwise(places):
+        one, other = found[here], found[there]
+        is_slip = to_right.fullmatch(text, one.end, other.start) or (
+            is_denied(text, one.start) and to_second.fullmatch(text, one.end, other.start)
+        )
+        if is_slip:
+            found[here] = one._replace(kind="Skip", held=Skip())
+    return found
