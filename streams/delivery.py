@@ -6,21 +6,21 @@ transaction. Its transactional id is made from the partition, so a worker that t
 it before; one id for each worker would let a worker that was only slow commit what was already given to another.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from aiokafka import AIOKafkaProducer, TopicPartition
 from aiokafka.errors import CommitFailedError, IllegalStateError
 
 from streams.emitted import Ends, already_sent
-from streams.kafka_clients import Clients, start_producer
+from streams.kafka_clients import Clients, close_producer, cut_off, start_producer
 from streams.open_stream import DeadLetter, Publish
 from streams.outbox import Outbox
+from streams.progress import Point
 from streams.settings import Settings
-from streams.topics import Topology
 
-Point = tuple[int, str]
-"""Offset and metadata to commit."""
+MakeOutbox = Callable[[AIOKafkaProducer], Outbox]
 UNDER_WAY_MAX = 500
 """Batches not acknowledged at which reading waits for them."""
 
@@ -49,19 +49,27 @@ class Delivery(Protocol):
         ...
 
     def restored(self, metadata: str, place: TopicPartition) -> str:
-        """What was given as metadata when the point was committed."""
+        """The names that were given with the point when it was committed."""
+        ...
+
+    def cut_off(self, why: Exception) -> None:
+        """Send nothing more, from this moment on: the partitions are somebody else's."""
+        ...
+
+    def take_back(self, place: TopicPartition) -> bool:
+        """A partition is read again from its commit; whether what was added since then has not been sent."""
         ...
 
 
 class AtLeastOnce:
     """One producer; offsets through the consumer."""
 
-    def __init__(self, clients: Clients, outbox: Outbox, ends: Ends, settings: Settings) -> None:
+    def __init__(self, clients: Clients, outbox: MakeOutbox, ends: Ends, settings: Settings) -> None:
         self._clients = clients
-        self._outbox = outbox
+        self._outbox = outbox(clients.producer)
         self._ends = ends
         self._settings = settings
-        outbox.saw = ends.saw
+        self._outbox.saw = ends.saw
 
     def add(self, items: Iterable[Publish | DeadLetter], place: TopicPartition) -> None:
         for item in items:
@@ -76,11 +84,13 @@ class AtLeastOnce:
         await self._outbox.settle()
         if not points:
             return True
-        marked = {place: (offset, self._ends.marked(names, place)) for place, (offset, names) in points.items()}
+        marked = {place: (point.offset, self._ends.marked(point, place)) for place, point in points.items()}
         try:
             await self._clients.consumer.commit(marked)
         except (CommitFailedError, IllegalStateError):  # the group is forming anew; what was done will be done again
             return False
+        for place, (_, metadata) in marked.items():
+            self._ends.stands(metadata, place)
         return True
 
     async def hold(self, places: Sequence[TopicPartition]) -> None:
@@ -90,16 +100,23 @@ class AtLeastOnce:
         return await already_sent(self._settings, self._ends, places)
 
     def restored(self, metadata: str, place: TopicPartition) -> str:
-        return self._ends.unmarked(metadata, place)
+        return self._ends.stands(metadata, place)
+
+    def cut_off(self, why: Exception) -> None:
+        cut_off(self._clients.producer, why)
+
+    def take_back(self, place: TopicPartition) -> bool:
+        self._ends.begin(place)
+        return False
 
 
 class ExactlyOnce:
     """One transactional producer for each partition."""
 
-    def __init__(self, clients: Clients, counts: Mapping[str, int], topology: Topology, settings: Settings) -> None:
+    def __init__(self, clients: Clients, outbox: MakeOutbox, ends: Ends, settings: Settings) -> None:
         self._clients = clients
-        self._counts = counts
-        self._topology = topology
+        self._outbox = outbox
+        self._ends = ends
         self._settings = settings
         self._own: dict[TopicPartition, tuple[AIOKafkaProducer, Outbox]] = {}
 
@@ -118,25 +135,42 @@ class ExactlyOnce:
             async with producer.transaction():
                 await outbox.send()
                 await outbox.settle()
-                await producer.send_offsets_to_transaction({place: point}, self._clients.group)
+                metadata = self._ends.marked(point, place)
+                await producer.send_offsets_to_transaction({place: (point.offset, metadata)}, self._clients.group)
+            self._ends.stands(metadata, place)
         return True
 
     async def hold(self, places: Sequence[TopicPartition]) -> None:
-        for place in self._own.keys() - set(places):
-            producer, _ = self._own.pop(place)
-            await producer.stop()
+        gone = [self._own.pop(place)[0] for place in self._own.keys() - set(places)]
+        await asyncio.gather(*(close_producer(producer) for producer in gone))
         for place in places:
             if place not in self._own:
                 self._own[place] = await self._producer_of(place)
 
-    async def sent_before(self, _: list[TopicPartition]) -> frozenset[bytes]:
-        """A transaction is either committed with its offsets or not at all."""
-        return frozenset()
+    async def sent_before(self, places: list[TopicPartition]) -> frozenset[bytes]:
+        """A transaction has its offsets with it: these are of streams that the metadata had no room for."""
+        return await already_sent(self._settings, self._ends, places)
 
-    def restored(self, metadata: str, _: TopicPartition) -> str:
-        return metadata
+    def restored(self, metadata: str, place: TopicPartition) -> str:
+        return self._ends.stands(metadata, place)
+
+    def cut_off(self, why: Exception) -> None:
+        """The successor's transactional id has fenced these producers; this only spares them the attempt."""
+        for producer, _ in self._own.values():
+            cut_off(producer, why)
+
+    def take_back(self, place: TopicPartition) -> bool:
+        producer, _ = self._own[place]
+        self._own[place] = producer, self._made(producer)
+        self._ends.begin(place)
+        return True
 
     async def _producer_of(self, place: TopicPartition) -> tuple[AIOKafkaProducer, Outbox]:
         name = f"{self._clients.group}.{place.topic}.{place.partition}"
         producer = await start_producer(self._settings, transactional_id=name)
-        return producer, Outbox(producer, self._counts, self._topology, self._clients.group)
+        return producer, self._made(producer)
+
+    def _made(self, producer: AIOKafkaProducer) -> Outbox:
+        outbox = self._outbox(producer)
+        outbox.saw = self._ends.saw
+        return outbox

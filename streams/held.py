@@ -64,6 +64,12 @@ class Held:
             max(0, end - self.partitions[place].position) for place, end in ends.items() if place in self.partitions
         )
 
+    def see(self, place: TopicPartition) -> None:
+        """Note, at the first records of a partition, up to where the worker before this one may have read."""
+        partition = self.partitions[place]
+        if partition.reach is None:
+            partition.reach = self._clients.consumer.highwater(place) or 0
+
     def post(self, place: TopicPartition) -> None:
         """Hand on what a partition has to publish."""
         out = self.partitions[place].out
@@ -76,11 +82,11 @@ class Held:
         changed = {
             place: point
             for place, point in points.items()
-            if point[0] != UNKNOWN and point != self._committed.get(place)
+            if point.offset != UNKNOWN and (point.offset, point.names) != self._committed.get(place)
         }
         if not await self.delivery.commit(changed):
             return 0
-        self._committed |= changed
+        self._committed |= {place: (point.offset, point.names) for place, point in changed.items()}
         return len(changed)
 
     def read_again(self, place: TopicPartition, error: Exception) -> None:
@@ -89,10 +95,10 @@ class Held:
         assert partition.feeding is not None
         self._poisoned.add(partition.feeding, error)
         log.error("a processor raised", extra={"group": self._chain.group, "error": type(error).__name__})
-        offset, metadata = self._committed.get(place, (partition.start, ""))
-        again = Partition(self._chain, offset, metadata, self._poisoned, self._now)
-        again.sent = partition.sent
-        self.partitions[place] = again
+        offset, names = self._committed.get(place, (partition.start, ""))
+        if not self.delivery.take_back(place):
+            self.post(place)
+        self.partitions[place] = partition.read_again(offset, names)
         self._back[place] = offset
         self.epoch += 1
 
@@ -151,8 +157,8 @@ class Held:
         return True
 
     def _take_over(self, place: TopicPartition, point: tuple[int, str] | None, sent: frozenset[bytes]) -> None:
-        offset, metadata = point or (UNKNOWN, "")
-        partition = Partition(self._chain, offset, metadata, self._poisoned, self._now)
+        offset, names = point or (UNKNOWN, "")
+        partition = Partition(self._chain, offset, names, self._poisoned, self._now)
         partition.sent = sent
         self.partitions[place] = partition
         if point:

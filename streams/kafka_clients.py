@@ -5,6 +5,7 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient
@@ -12,7 +13,7 @@ from aiokafka.errors import KafkaError, UnknownError, UnsupportedVersionError
 
 from streams.client_options import kafka_options
 from streams.outbox import RECORD_BYTES_MAX
-from streams.settings import ConfigError, Settings
+from streams.settings import ConfigError, ServerAwayError, Settings
 from streams.stage import Chain
 
 BATCH_BYTES = 512_000
@@ -21,6 +22,9 @@ FETCH_BYTES = 4_000_000
 """What one partition gives at once: 20,000 tokens; a longer record still comes."""
 FETCH_WAIT_MS = 20
 """Longest that the broker holds a fetch: the embedded one holds it to the end, even when records come."""
+REBALANCE_MS_MAX = 60_000
+"""Longest wait of a forming group for a member that is alive and still has a batch to finish; a dead one is noticed by
+its session. A member that is given up while it is sending would write what its successor writes too."""
 CLOSE_S_MAX = 10.0
 
 log = logging.getLogger(__name__)
@@ -57,6 +61,7 @@ async def opened(settings: Settings, chain: Chain) -> AsyncIterator[Clients]:
         auto_offset_reset="earliest",
         session_timeout_ms=settings.session_timeout_ms,
         heartbeat_interval_ms=settings.session_timeout_ms // 5,
+        rebalance_timeout_ms=max(settings.session_timeout_ms, REBALANCE_MS_MAX),
         max_partition_fetch_bytes=FETCH_BYTES,
         fetch_max_wait_ms=FETCH_WAIT_MS,
         isolation_level="read_committed" if chain.is_transactional else "read_uncommitted",
@@ -66,7 +71,7 @@ async def opened(settings: Settings, chain: Chain) -> AsyncIterator[Clients]:
     closing: list[Callable[[], Awaitable[None]]] = [consumer.stop, admin.close]
     try:
         producer = await start_producer(settings)
-        closing.insert(0, producer.stop)
+        closing.insert(0, partial(close_producer, producer))
         await admin.start()
         await consumer.start()
         yield Clients(consumer, producer, admin, chain.group)
@@ -97,6 +102,21 @@ async def start_producer(settings: Settings, transactional_id: str | None = None
         await _close(producer.stop)
         raise
     return producer
+
+
+async def close_producer(producer: AIOKafkaProducer) -> None:
+    """Let it send what it has, or after CLOSE_S_MAX drop that: a producer left to itself would send it later."""
+    await _close(producer.stop)
+    cut_off(producer, ServerAwayError("the producer was closed"))
+    await _close(producer.client.close)
+
+
+def cut_off(producer: AIOKafkaProducer, why: Exception) -> None:
+    """Drop at once what is not on its way to the broker; the client has no public way."""
+    sender = producer._sender.sender_task  # noqa: SLF001
+    if sender is not None and not sender.done():
+        producer._message_accumulator.fail_all(why)  # noqa: SLF001
+        sender.cancel()
 
 
 async def _close(close: Callable[[], Awaitable[None]]) -> None:

@@ -22,25 +22,27 @@ from schemas.token import Token
 from schemas.wire import Event, UndecodableError, decode, decode_token, plain_tokens
 from streams.foreign import ForeignLine
 from streams.open_stream import NUMBER_HEADER, DeadLetter, OpenStream, Poisoned, Publish, Record, is_torn
-from streams.progress import Finished
+from streams.progress import Finished, Point
 from streams.stage import Chain
 
 
 class Partition:
     """State of one partition in one worker."""
 
-    def __init__(self, chain: Chain, offset: int, metadata: str, poisoned: Poisoned, now: Callable[[], float]) -> None:
+    def __init__(self, chain: Chain, offset: int, names: str, poisoned: Poisoned, now: Callable[[], float]) -> None:
         self._chain = chain
         self._poisoned = poisoned
         self._now = now
         self._is_held = chain.is_transactional
         self._open: OrderedDict[str, OpenStream] = OrderedDict()
-        self._finished = Finished(metadata)
+        self._finished = Finished(names)
         self._pending: list[OpenStream] = []
         self.position = offset
         """Offset of the next record to take."""
         self.sent: frozenset[bytes] = frozenset()
-        """Keys of streams whose output a worker before this one sent and did not commit."""
+        """Keys of streams whose output is on its topic although no commit says so; they are not sent again."""
+        self.reach: int | None = None
+        """Up to where a worker before this one may have read, once known; till then `sent` and its names matter."""
         self.start = offset
         """Where it was taken over: the first record's offset if nothing was committed."""
         self.feeding: OpenStream | None = None
@@ -51,10 +53,25 @@ class Partition:
     def __len__(self) -> int:
         return len(self._open)
 
-    def commit_point(self) -> tuple[int, str]:
-        """Offset and metadata that may be committed once everything in `out` is durable."""
+    def commit_point(self) -> Point:
+        """What may be committed once everything in `out` is durable."""
         oldest = next(iter(self._open.values()), None)
-        return (oldest.first_offset if oldest else self.position), self._finished.metadata()
+        offset = oldest.first_offset if oldest else self.position
+        reach = self.reach
+        point = self._finished.point(offset, is_behind=reach is None or offset < reach)
+        if self.sent and reach is not None and self.position >= reach and not any(map(self._is_sent, self._open)):
+            self.sent = frozenset()
+        return replace(point, passed=None) if self.sent else point
+
+    def read_again(self, offset: int, names: str) -> "Partition":
+        """The same partition as it was at a commit, after a processor raised; what was published since is known."""
+        assert self.feeding is not None
+        again = Partition(self._chain, offset, names, self._poisoned, self._now)
+        again.sent = self.sent
+        again.reach = max(self.reach or 0, self.feeding.record.offset + 1)
+        if not self._is_held:
+            again.sent |= {_key(stream_id) for stream_id in self._finished}
+        return again
 
     def take(self, records: Sequence[Record]) -> None:
         """Feed records in order; what follows from them is in `out`."""
@@ -221,12 +238,16 @@ class Partition:
             number, stream.number = stream.number, stream.number + 1
             if type(event) is not Output:
                 target.append(Publish(topic, stream.stream_id, event, number, stream.trace))
-            elif not self.sent or stream.stream_id.encode("utf-8", "replace") not in self.sent:
+            elif not self._is_sent(stream.stream_id):
                 timed = _timed(event, stream.record.timestamp, self._now())
                 target.append(Publish(topic, stream.stream_id, timed, number, stream.trace))
 
+    def _is_sent(self, stream_id: str) -> bool:
+        return bool(self.sent) and _key(stream_id) in self.sent
+
     def _end(self, stream: OpenStream) -> None:
-        self.out += stream.held
+        if stream.held and not self._is_sent(stream.stream_id):
+            self.out += stream.held
         del self._open[stream.stream_id]
         self._finished.add(stream.stream_id, stream.record.offset, stream.next_seq)
 
@@ -235,6 +256,10 @@ def _timed(output: Output, timestamp: int, now_s: float) -> Output:
     """An output with its time, that of the stream's last record, and how long it took from there."""
     ts = output.ts if output.ts is not None else float(timestamp)
     return replace(output, ts=ts, latency_ms=round(max(0.0, now_s * 1000 - ts), 3))
+
+
+def _key(stream_id: str) -> bytes:
+    return stream_id.encode("utf-8", "replace")
 
 
 def _number(record: Record) -> int | None:

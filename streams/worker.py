@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 
 from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener, TopicPartition
@@ -31,6 +32,7 @@ from streams.kafka_clients import Clients, opened
 from streams.open_stream import Poisoned, Record
 from streams.outbox import Outbox
 from streams.partition import Partition
+from streams.pulse import Pulse, SessionLostError
 from streams.settings import ConfigError, ServerAwayError, Settings
 from streams.stage import Chain
 from streams.telemetry import Kinds, Progress
@@ -42,7 +44,6 @@ POLL_MS = 100
 """Longest wait for records: how soon a stop is seen."""
 SWEEP_S = 1.0
 """Time between looks for idle streams."""
-BEAT_S = 0.25
 WATCH_S = 10.0
 """Time between looks at the lag."""
 REFUSALS = (AuthenticationFailedError, GroupAuthorizationFailedError, TopicAuthorizationFailedError)
@@ -118,7 +119,7 @@ class Worker:
             held = Held(self.chain, clients, self._delivery(clients, counts), self._poisoned, self._now)
             clients.consumer.subscribe(self.chain.reads, listener=_Rebalance(held, self.is_ready))
             try:
-                pulse = Pulse(self._settings.session_timeout_ms / 1000)
+                pulse = Pulse(self._settings.session_timeout_ms / 1000, held.delivery.cut_off)
                 looping = self._loop(clients.consumer, held, Turn(stop, away, pulse))
                 await together(looping, self._watch(held, stop), pulse.beat(stop))
             finally:
@@ -135,12 +136,11 @@ class Worker:
                 raise ServerAwayError(f"{self.group}: {self.counts.lag} records wait and none was taken for a minute")
 
     def _delivery(self, clients: Clients, counts: Mapping[str, int]) -> Delivery:
-        if self.chain.is_transactional:
-            return ExactlyOnce(clients, counts, self._topology, self._settings)
         topic = self.chain.writes[-1].get("output/1")
         ends = Ends(topic, counts[topic] if topic else 1)
-        outbox = Outbox(clients.producer, counts, self._topology, self.chain.group)
-        return AtLeastOnce(clients, outbox, ends, self._settings)
+        outbox = partial(Outbox, partitions=counts, topology=self._topology, group=self.chain.group)
+        kind = ExactlyOnce if self.chain.is_transactional else AtLeastOnce
+        return kind(clients, outbox, ends, self._settings)
 
     def _out_topics(self) -> set[str]:
         return {self._topology.dead_letters(), *(topic for writes in self.chain.writes for topic in writes.values())}
@@ -173,6 +173,7 @@ class Worker:
     def _process(self, batch: Mapping[TopicPartition, Sequence[Record]], held: Held) -> None:
         for place, records in batch.items():
             if place in held.partitions:
+                held.see(place)
                 self._work(held, place, Partition.take, records)
                 self.counts.records += len(records)
 
@@ -217,30 +218,6 @@ class _Rebalance(ConsumerRebalanceListener):  # type: ignore[misc]  # the client
         self._is_ready.set()
 
 
-class SessionLostError(RuntimeError):
-    """The process did nothing for longer than the session timeout: its partitions are somebody else's now."""
-
-
-class Pulse:
-    """Knows whether this process was stopped (paused, suspended, starved) for longer than the group waits for it."""
-
-    def __init__(self, session_s: float) -> None:
-        self._session_s = session_s
-        self._last = time.monotonic()
-
-    async def beat(self, stop: asyncio.Event) -> None:
-        """Note the time until `stop` is set."""
-        while not stop.is_set():
-            self.check()
-            self._last = time.monotonic()
-            await pause(stop, min(BEAT_S, self._session_s / 4))
-
-    def check(self) -> None:
-        """Raise SessionLostError before anything is sent that another member may have sent by now."""
-        if (asleep_s := time.monotonic() - self._last) > self._session_s:
-            raise SessionLostError(f"nothing was done for {asleep_s:.1f} s")
-
-
 @dataclass(frozen=True, slots=True)
 class Turn:
     """What ends or holds up the loop."""
@@ -283,6 +260,7 @@ async def together(*works: Coroutine[object, object, None]) -> None:
     finally:
         for task in tasks:
             task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def pause(stop: asyncio.Event, wait_s: float) -> None:

@@ -42,7 +42,7 @@ def test_interleaved_streams_are_kept_apart() -> None:
     part = partition()
     part.take(reads(*interleaved(stream("a", *"one two"), stream("b", *"three"), stream("c", "4"))))
     assert responses(part) == {"a": "one two", "b": "three", "c": "4"}
-    assert part.commit_point()[0] == 13
+    assert part.commit_point().offset == 13
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 100])
@@ -59,12 +59,12 @@ def test_offset_of_the_oldest_open_stream_is_committed_and_a_replay_skips_the_fi
     part = partition()
     part.take(reads(*tokens[:6]))
     assert responses(part) == {"done": "xy"}
-    offset, metadata = part.commit_point()
-    assert offset == 0
-    again = partition(offset, metadata)
+    point = part.commit_point()
+    assert point.offset == 0
+    again = partition(point.offset, point.names)
     again.take(reads(*tokens))
     assert responses(again) == {"open": "abcdef"}
-    assert again.commit_point()[0] == len(tokens)
+    assert again.commit_point().offset == len(tokens)
 
 
 def test_repeated_deltas_are_ignored_and_a_gap_is_passed_on() -> None:
@@ -146,7 +146,7 @@ def test_idle_stream_is_cut_and_its_late_deltas_are_dead_letters() -> None:
     part.take(reads(*stream("busy", "x", "y")[:1], start=1))
     part.cut_idle(5)
     assert responses(part) == {"idle": "x"}
-    assert part.commit_point()[0] == 1
+    assert part.commit_point().offset == 1
     part.take(reads(*stream("idle", "x", "y")[1:], *stream("busy", "x", "y")[1:], start=2))
     assert letters(part) == [(2, FailureCode.AFTER_END)]
     assert responses(part) == {"idle": "x", "busy": "xy"}
@@ -181,7 +181,7 @@ def test_record_that_raises_twice_is_a_dead_letter_without_content() -> None:
     assert responses(part) == {"bad": "", "good": "abcd"}
     assert (2, FailureCode.CRASHED) in letters(part)
     assert not any("13800138000" in item.message for item in part.out if isinstance(item, DeadLetter))
-    assert part.commit_point()[0] == len(records)
+    assert part.commit_point().offset == len(records)
 
 
 def test_events_wait_for_the_end_of_their_stream_when_delivery_is_exactly_once() -> None:
@@ -213,18 +213,22 @@ def test_reader_of_an_inner_topic_drops_what_its_writer_sent_again() -> None:
     part = Partition(chain_of(builds=(Echo,), writes=({"*": "out"},), reads_tokens=False), 0, "", Poisoned(), Clock())
     part.take(records)
     assert len(part.out) == len(sent) == 3
-    assert part.commit_point()[0] == 6
+    assert part.commit_point().offset == 6
 
 
 def test_names_of_the_finished_survive_in_metadata_up_to_its_limit() -> None:
     finished = Finished()
     for i in range(NAMES_MAX + 10):
         finished.add(f"s{i}", i, 1)
-    again = Finished(finished.metadata())
-    assert len(finished.metadata()) <= 4096
+    point = finished.point(0, is_behind=False)
+    again = Finished(point.names)
+    assert len(point.names) <= 4096
+    assert (point.passed, point.is_named) == (0, False)
+    point = finished.point(10, is_behind=False)
+    assert (point.passed, point.is_named) == (10, True)
     assert [f"s{i}" in again for i in (0, 9, 10, NAMES_MAX + 9)] == [False, False, True, True]
     assert "other" not in again
-    assert again.metadata()
+    assert again.point(0, is_behind=True).names
     assert "x" not in Finished("1:!!!")
     assert "x" not in Finished("of another program")
 
@@ -247,7 +251,7 @@ def test_records_of_other_producers_become_streams_beside_our_own() -> None:
     part.take([replace(record, offset=offset) for offset, record in enumerate(records)])
     assert responses(part) == {"ours": "one two", "theirs": "three four"}
     assert letters(part) == [(5, FailureCode.AFTER_END)]
-    assert part.commit_point()[0] == 6
+    assert part.commit_point().offset == 6
 
 
 def test_several_answers_to_one_request_are_streams_of_their_own() -> None:
