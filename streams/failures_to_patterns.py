@@ -35,6 +35,9 @@ SUPPORT_MIN = 5
 """Failures of one signature in one window that make it a candidate."""
 SEEN_MAX = 100_000
 """Failures remembered, to count each once: 20 MB."""
+BATCH_BYTES_MAX = 1
+"""Each record of the changelog is a batch of its own: the embedded broker says of a partition's end only where its last
+batch begins, and a table is recovered up to there."""
 CHECK_S = 0.2
 
 Decide = Callable[[Snapshot], Sequence[Pattern]]
@@ -119,6 +122,7 @@ class LearnWorker:
             consumer_auto_offset_reset="earliest",
             datadir=str(Path(settings.data_dir) / "learn"),
             loop=asyncio.get_running_loop(),
+            producer_max_batch_size=BATCH_BYTES_MAX,
             store="memory://",
             topic_allow_declare=False,
             topic_disable_leader=True,
@@ -126,12 +130,14 @@ class LearnWorker:
             web_enabled=False,
         )
         failures = app.topic(reads, key_serializer="raw", value_serializer="raw", value_type=bytes)
-        counts = app.Table("signatures", default=int, partitions=partitions)
+        changelog = app.topic(
+            self._signatures(), partitions=partitions, key_serializer="json", value_serializer="json",
+            acks=False, internal=True, allow_empty=True, maxsize=131_072,
+        )  # fmt: skip  # acks=False: the table reads it by itself
+        # Given twice: a start recovers from the topic of this moment, and setting a window forgets the topic.
+        counts = app.Table("signatures", default=int, partitions=partitions, changelog_topic=changelog)
         windowed = counts.tumbling(WINDOW, expires=WINDOWS_KEPT)
-        # After the window is set, because setting it forgets the topic; acks=False: the table reads it by itself.
-        counts.changelog_topic = app.topic(
-            self._signatures(), partitions=partitions, acks=False, internal=True, allow_empty=True, maxsize=131_072
-        )
+        counts.changelog_topic = changelog
 
         async def count(stream: faust.StreamT[bytes]) -> None:
             async for data in stream:

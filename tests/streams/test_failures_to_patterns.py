@@ -47,3 +47,32 @@ def test_signature_with_support_becomes_a_candidate_once(running) -> None:
     assert not any(entry.definition.get("signature") == "tool:unknown_tool:x" for entry in snapshot.entries.values())
     assert [orjson.loads(record.value)["id"] for record in records] == [entry.id]
     assert records[0].key == f"strategy/{entry.id}".encode()
+
+
+@pytest.mark.engines
+def test_counts_survive_a_restart(running) -> None:
+    all_failures = failures(SUPPORT_MIN, FailureCode.NO_FORMAT)
+
+    async def counted(settings, topology, count: int) -> list:
+        worker, stop = LearnWorker(settings, topology, Signatures()), asyncio.Event()
+        task = asyncio.create_task(worker.run(stop))
+        for _ in range(300):
+            if worker.counted >= count:
+                break
+            await asyncio.sleep(0.1)
+        await asyncio.sleep(1.5)  # what was counted is committed once a second
+        stop.set()
+        await task
+        async with connected(settings.redis_url, settings.topic_prefix) as registry:
+            return [entry.definition["signature"] for entry in (await registry.snapshot()).entries.values()]
+
+    async def flow():
+        settings, topology = await prepared(running.settings, "restart.")
+        await produce(settings, "restart.llm.pattern-discovery", all_failures[:-1])
+        before = await counted(settings, topology, SUPPORT_MIN - 1)
+        await produce(settings, "restart.llm.pattern-discovery", all_failures[-1:])
+        return before, await counted(settings, topology, 1)
+
+    before, after = asyncio.run(flow())
+    assert "tool:no_format:x" not in before
+    assert "tool:no_format:x" in after
