@@ -62,6 +62,7 @@ class Counts:
     commits: int = 0
     crashes: int = 0
     resets: int = 0
+    rebalances: int = 0
     open_streams: int = 0
     lag: int = 0
 
@@ -96,6 +97,7 @@ class Worker:
             "llm_processor_crashes_total": counts.crashes,
             "llm_processor_resets_total": counts.resets,
             "llm_processor_commits_total": counts.commits,
+            "llm_processor_rebalances_total": counts.rebalances,
         }
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -117,7 +119,7 @@ class Worker:
                 raise ConfigError(f"topic {name} does not exist: run `hermes-streams topics apply`")
             counts = await clients.partitions(topics)
             held = Held(self.chain, clients, self._delivery(clients, counts), self._poisoned, self._now)
-            clients.consumer.subscribe(self.chain.reads, listener=_Rebalance(held, self.is_ready))
+            clients.consumer.subscribe(self.chain.reads, listener=_Rebalance(held, self._assigned))
             try:
                 pulse = Pulse(self._settings.session_timeout_ms / 1000, held.delivery.cut_off)
                 looping = self._loop(clients.consumer, held, Turn(stop, away, pulse))
@@ -141,6 +143,10 @@ class Worker:
         outbox = partial(Outbox, partitions=counts, topology=self._topology, group=self.chain.group)
         kind = ExactlyOnce if self.chain.is_transactional else AtLeastOnce
         return kind(clients, outbox, ends, self._settings)
+
+    def _assigned(self) -> None:
+        self.counts.rebalances += 1
+        self.is_ready.set()
 
     def _out_topics(self) -> set[str]:
         return {self._topology.dead_letters(), *(topic for writes in self.chain.writes for topic in writes.values())}
@@ -204,9 +210,9 @@ class Worker:
 class _Rebalance(ConsumerRebalanceListener):  # type: ignore[misc]  # the client's class is untyped
     """Partitions come and go between two turns of the loop, never in one."""
 
-    def __init__(self, held: Held, is_ready: asyncio.Event) -> None:
+    def __init__(self, held: Held, assigned: Callable[[], None]) -> None:
         self._held = held
-        self._is_ready = is_ready
+        self._assigned = assigned
 
     async def on_partitions_revoked(self, _: object) -> None:
         async with self._held.lock:
@@ -215,7 +221,7 @@ class _Rebalance(ConsumerRebalanceListener):  # type: ignore[misc]  # the client
     async def on_partitions_assigned(self, assigned: Sequence[TopicPartition]) -> None:
         async with self._held.lock:
             await self._held.restore(sorted(assigned))
-        self._is_ready.set()
+        self._assigned()
 
 
 @dataclass(frozen=True, slots=True)

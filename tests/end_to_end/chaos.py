@@ -2,9 +2,10 @@
 
     python -m tests.end_to_end.chaos --streams 5000 --faults 200 [--engines servers] [--brokers 3] [--exactly-once]
 
-Faults come one after the other at random, from a seed: SIGKILL of a worker or the sink and a new one in its place,
-SIGTERM (a rolling restart), SIGSTOP for longer than the session timeout and SIGCONT (a member that the group gave up and
-that comes back), SIGKILL and restart of redis-server and of a broker (real servers only).
+Faults come one after the other at random, from a seed: SIGKILL of a worker, the sink or the learner and a new one in its
+place, SIGTERM (a rolling restart), SIGSTOP for longer than the session timeout and SIGCONT (a member that the group gave
+up and that comes back), a further worker that joins and leaves (the group forms anew twice), SIGKILL and restart of
+redis-server and of a broker (real servers only).
 """
 
 import argparse
@@ -13,8 +14,6 @@ import contextlib
 import json
 import os
 import random
-import signal
-import subprocess
 import sys
 import time
 from collections import Counter
@@ -29,15 +28,16 @@ from aiokafka.errors import KafkaError
 
 from schemas.wire import encode
 from streams.embedded import engines
-from streams.settings import Settings, environment_of
+from streams.lag import lags
+from streams.settings import Settings
 from streams.store import Reader
 from streams.topics import apply, load_topology
+from tests.end_to_end.faults import CHAIN, Faults, Processes
 from tests.end_to_end.test_workers_killed import expected, tokens_of, without_volatile
 from tests.servers.kafka_cluster import Broker, cluster
 from tests.servers.redis_server import RedisServer
 from tests.streams.flow import consumed, interleaved, outputs
 
-CHAIN = ("segment", "reason", "tool", "clean")
 OPEN = 100
 POISON = (b"\xff\xfe", b'{"seq": 1}', b'{"schema":"token/9","stream_id":"x","seq":0,"text":""}')
 
@@ -51,8 +51,7 @@ class Plan:
     pause_s: float = 1.0
     workers: int = 2
     seed: int = 1
-    pauses_s: float = 4.0
-    """How long a member is stopped: longer than the session timeout."""
+    has_learner: bool = False
 
 
 @dataclass
@@ -60,6 +59,8 @@ class Report:
     """What came out."""
 
     faults: Counter = field(default_factory=Counter)
+    ended_by_themselves: int = 0
+    """Workers that gave up, with a code that is not 0, and were started again."""
     streams: int = 0
     lost: int = 0
     changed: int = 0
@@ -67,40 +68,16 @@ class Report:
     """Outputs that stand on their topic more than once, with the same id; readers collapse them."""
     examples: list[str] = field(default_factory=list)
     """Streams that came out otherwise than from the batch command: their fields that differ and their failures."""
+    reordered: int = 0
+    """Streams whose steps do not stand on their topic in their order, repeats left out."""
     letters: int = 0
-    rows: int | None = None
+    """Dead letters, each record once."""
+    rows: int = 0
+    """Streams that the tables have."""
+    steps: int = 0
+    """Steps on their topic, each once."""
+    step_rows: int = 0
     seconds: float = 0.0
-
-
-class Processes:
-    """Worker processes by name."""
-
-    def __init__(self, settings: Settings, folder: Path) -> None:
-        self._environment = {**os.environ, **environment_of(settings)}
-        self._folder = folder
-        self.running: dict[str, subprocess.Popen] = {}
-
-    def start(self, name: str, *stages: str) -> None:
-        with (self._folder / f"{name}.log").open("ab") as log:
-            command = [sys.executable, "-m", "streams", "run", *stages]
-            self.running[name] = subprocess.Popen(command, env=self._environment, stderr=log, stdout=subprocess.DEVNULL)
-
-    def end(self, name: str, number: int) -> None:
-        process = self.running[name]
-        process.send_signal(signal.SIGCONT)
-        process.send_signal(number)
-        try:
-            process.wait(60)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-
-    def end_all(self) -> None:
-        for process in self.running.values():
-            process.send_signal(signal.SIGCONT)
-            process.terminate()
-        for name in self.running:
-            self.end(name, signal.SIGTERM)
 
 
 async def run(settings: Settings, plan: Plan, folder: Path, servers: dict[str, Callable[[], None]]) -> Report:
@@ -110,20 +87,36 @@ async def run(settings: Settings, plan: Plan, folder: Path, servers: dict[str, C
     for number in range(plan.workers):
         processes.start(f"chain{number}", *CHAIN)
     processes.start("sink", "sink")
+    if plan.has_learner:
+        processes.start("learner", "learn")
+    faults = Faults(processes, servers, plan.seed)
     try:
         producing = asyncio.create_task(produce(settings, plan))
-        await faults(processes, plan, servers, report, producing)
+        await faults.inject(plan.faults, plan.pause_s, producing)
         await producing
         found = await consumed(settings, "llm.outputs", plan.streams, wait_s=180, extra_s=5)
         letters = await consumed(settings, "llm.dead-letters", len(POISON), extra_s=1)
-        await asyncio.sleep(3)  # the sink is the last to hear of an output
+        steps = await consumed(settings, "llm.steps", 1, extra_s=2)
+        await stored(settings)
     finally:
         processes.end_all()
+    report.faults, report.ended_by_themselves = faults.counts, faults.ended_by_themselves
     count(found, report)
+    count_steps(steps, report)
     report.letters = len({(record.value, dict(record.headers)["dlq.origin.offset"]) for record in letters})
-    report.rows = rows(settings)
+    report.rows, report.step_rows = rows(settings)
     report.seconds = round(time.monotonic() - started, 1)
     return report
+
+
+async def stored(settings: Settings) -> None:
+    """Wait until the sink has stored what there is, for a minute at most."""
+    topology = load_topology(settings)
+    for _ in range(60):
+        group = f"{settings.group_prefix}.{topology.stages['sink'].group}"
+        if not sum(row["lag"] for row in await lags(settings, topology) if row["group"] == group):
+            return
+        await asyncio.sleep(1)
 
 
 async def produce(settings: Settings, plan: Plan) -> None:
@@ -162,35 +155,6 @@ def tokens(plan: Plan) -> Iterator:
         yield from interleaved(*(tokens_of(f"s{i}", i) for i in range(start, min(start + OPEN, plan.streams))))
 
 
-async def faults(processes: Processes, plan: Plan, servers: dict, report: Report, producing: asyncio.Task) -> None:
-    source = random.Random(plan.seed)
-    chains = [name for name in processes.running if name.startswith("chain")]
-    kinds = ["kill", "kill", "pause", "restart", "kill sink", *servers]
-    waiting: list[asyncio.Task] = []
-    for _ in range(plan.faults):
-        await asyncio.sleep(plan.pause_s * source.uniform(0.5, 1.5))
-        kind, name = source.choice(kinds), source.choice(chains)
-        report.faults[kind] += 1
-        if kind == "pause":
-            processes.running[name].send_signal(signal.SIGSTOP)
-            waiting.append(asyncio.create_task(go_on(processes.running[name], plan.pauses_s)))
-        elif kind in servers:
-            await asyncio.to_thread(servers[kind])
-        else:
-            name = "sink" if kind == "kill sink" else name
-            number = signal.SIGTERM if kind == "restart" else signal.SIGKILL
-            await asyncio.to_thread(processes.end, name, number)
-            processes.start(name, *(("sink",) if name == "sink" else CHAIN))
-        if producing.done():
-            producing.result()
-    await asyncio.gather(*waiting)
-
-
-async def go_on(process: subprocess.Popen, wait_s: float) -> None:
-    await asyncio.sleep(wait_s)
-    process.send_signal(signal.SIGCONT)
-
-
 def count(found: list, report: Report) -> None:
     """Outputs against what the batch command gives for the same text."""
     by_stream = {output["stream_id"]: without_volatile(output) for output in outputs(found)}
@@ -205,11 +169,23 @@ def count(found: list, report: Report) -> None:
     report.repeated = len(found) - len(by_stream)
 
 
-def rows(settings: Settings) -> int:
+def count_steps(records: list, report: Report) -> None:
+    """Steps of each stream in the order in which they first came; failures are counted down from -1 and stand between."""
+    orders: dict[str, dict[tuple[int, int], None]] = {}
+    for step in outputs(records):
+        orders.setdefault(step["stream_id"], {})[step["order"], step["part"]] = None
+    report.steps = sum(map(len, orders.values()))
+    said = [[place for place in order if place[0] >= 0] for order in orders.values()]
+    report.reordered = sum(places != sorted(places) for places in said)
+
+
+def rows(settings: Settings) -> tuple[int, int]:
     reader = Reader(settings.clickhouse_dsn)
-    found = reader.query("SELECT count() AS n FROM streams FINAL WHERE rev >= 0").records()[0]["n"]
-    reader.close()
-    return found
+    try:
+        streams = reader.query("SELECT count() AS n FROM streams FINAL WHERE rev >= 0").records()[0]["n"]
+        return streams, reader.query("SELECT count() AS n FROM steps FINAL").records()[0]["n"]
+    finally:
+        reader.close()
 
 
 def restarted(broker: Broker) -> None:
@@ -223,13 +199,15 @@ def main() -> None:
     parser.add_argument("--streams", type=int, default=5_000)
     parser.add_argument("--faults", type=int, default=200)
     parser.add_argument("--pause", type=float, default=1.0)
-    parser.add_argument("--workers", type=int, default=3)
+    parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--engines", choices=("embedded", "servers"), default="embedded")
     parser.add_argument("--brokers", type=int, default=1)
     parser.add_argument("--exactly-once", action="store_true")
     given = parser.parse_args()
-    plan = Plan(given.streams, given.faults, pause_s=given.pause, workers=given.workers, seed=given.seed)
+    plan = Plan(
+        given.streams, given.faults, pause_s=given.pause, workers=given.workers, seed=given.seed, has_learner=True
+    )
     with ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory()))
         settings, servers = environment(stack, folder, given)
@@ -237,8 +215,14 @@ def main() -> None:
         report = asyncio.run(run(settings, plan, folder, servers))
     said = {**vars(report), "engines": given.engines, "exactly_once": given.exactly_once}
     sys.stdout.write(json.dumps(said, default=dict) + "\n")
-    bad = report.lost or report.changed or report.rows != report.streams or report.letters != len(POISON)
-    sys.exit(bool(bad or (given.exactly_once and report.repeated)))
+    sys.exit(not is_well(report))
+
+
+def is_well(report: Report) -> bool:
+    """Nothing lost, changed, doubled or reordered; the tables have as much as the topics; no dead letter but the poison."""
+    faultless = not (report.lost or report.changed or report.repeated or report.reordered)
+    is_stored = (report.rows, report.step_rows) == (report.streams, report.steps)
+    return faultless and is_stored and report.letters == len(POISON)
 
 
 def environment(stack: ExitStack, folder: Path, given: argparse.Namespace) -> tuple[Settings, dict]:

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 from contextlib import contextmanager
-from dataclasses import replace
 
 import orjson
 import pytest
@@ -17,7 +16,7 @@ from processors.pipeline import run
 from schemas.token import Meta, Token
 from schemas.wire import encode
 from streams.settings import environment_of
-from tests.streams.flow import consumed, interleaved, outputs, prepared, produce, produce_tokens
+from tests.streams.flow import consumed, interleaved, outputs, prepared, produce_tokens
 
 pytestmark = pytest.mark.engines
 
@@ -150,21 +149,3 @@ def test_failures_reach_the_learner_without_personal_data(running) -> None:
     records = asyncio.run(flow())
     assert records
     assert b"13812345678" not in b"".join(record.value for record in records)
-
-
-def test_stream_of_50_million_characters_has_one_output_and_holds_up_no_other(running) -> None:
-    piece = "All work and no play makes Jack a dull boy. " * 20_000
-
-    async def flow():
-        settings, _ = await prepared(replace(running.settings), "huge.")
-        with worker(settings, "segment", "reason", "tool", "clean"):
-            big = [Token(stream_id="big", seq=i, text=piece, done=i == 56) for i in range(57)]
-            await produce_tokens(settings, [*big[:28], *tokens_of("s1", 1), *big[28:]])
-            await produce(settings, "huge.llm.tokens", [("x", b"\xff")])
-            return await consumed(settings, "llm.outputs", 2, wait_s=90)
-
-    found = outputs(asyncio.run(flow()))
-    assert sorted(output["stream_id"] for output in found) == ["big", "s1"]
-    big = next(output for output in found if output["stream_id"] == "big")
-    assert big["failures"]
-    assert big["metadata"]["truncated"]
