@@ -14,21 +14,23 @@ from dataclasses import dataclass, field, replace
 
 from processors.dispatch import HeldBack, Plan, Planned, held_result, plan
 from processors.dispatching.bounds import Bounds
-from processors.dispatching.errors import Fault
+from processors.dispatching.errors import ErrorRule, Fault
 from processors.dispatching.policy import Reason, ToolRule
 from processors.strategies.match import StrategyIndex
 from schemas.jsonvalue import JsonObject
 from schemas.output import Output
 from schemas.toolcall import ToolCall, ToolResult
 from schemas.wire import encode
-from streams.executing.protocol import Answer, Tool
-from streams.executing.results import cleaned, judged, kept_result, outcome, result_of
+from streams.circuits import Limits
+from streams.executing.protocol import Answer, Tool, endpoint_of
+from streams.executing.results import cleaned, explained, judged, kept_result, outcome, result_of, wrong_arguments
 from streams.executing.telling import Tell, Teller, silent
 from streams.leases import Kept, Leases, Taken, Terms
-from streams.llm_repair import Breaker
 from streams.settings import ConfigError
 from streams.strategist import Strategist
 
+WAIT_S = 0.05
+"""Between two questions whether an endpoint that had a failure may be called."""
 BUSY_S_MAX = 0.5
 """Longest wait before a call that somebody else runs is asked about again."""
 
@@ -45,9 +47,17 @@ class DispatchOptions:
     lease_s: float = 10.0
     """A call whose worker died is known to be lost after this time; it is renewed while the worker lives."""
     failures_max: int = 3
-    """System errors in a row after which a tool is skipped."""
+    """System errors in a row after which an endpoint is skipped."""
     rest_s: float = 30.0
     """How long it is skipped; then one call tries it."""
+    error_rules: tuple[ErrorRule, ...] = ()
+    """The operator's own rules about errors; they come before those of the tools."""
+
+    @property
+    def circuit(self) -> Limits:
+        """When an endpoint is left alone."""
+        call_ms = int((self.bounds.step_s_max + 1) * 1000)
+        return Limits(failures_max=self.failures_max, rest_ms=int(self.rest_s * 1000), call_ms=call_ms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +86,6 @@ class Dispatcher:
     tell: Tell = silent
     """Told of each change of a call's state, and of tasks that ended at a bound."""
     rules: dict[str, ToolRule] = field(init=False)
-    _breakers: dict[str, Breaker] = field(init=False)
     _slots: asyncio.Semaphore = field(init=False)
     _strategist: Strategist = field(init=False)
 
@@ -88,7 +97,6 @@ class Dispatcher:
         self.rules = {
             name: replace(tool.rule, is_permitted=name in options.permitted) for name, tool in self.tools.items()
         }
-        self._breakers = {name: Breaker(options.failures_max, options.rest_s) for name in self.tools}
         self._slots = asyncio.Semaphore(options.bounds.parallel_max)
         self._strategist = Strategist(self.strategies, self.tools, self.rules, self._outcome)
 
@@ -109,10 +117,11 @@ class Dispatcher:
             is_going_on = all(result.status == "ok" or self._may_fail(one, result) for one, result in pairs)
         return results
 
-    async def _held(self, held: Sequence[HeldBack], going: _Going) -> list[ToolResult]:
+    async def _held(self, found: Sequence[HeldBack], going: _Going) -> list[ToolResult]:
         results = []
-        for one in held:
-            if result := held_result(one):
+        for one in found:
+            if held := held_result(one):
+                result = explained(held, one.call, self.tools)
                 await going.teller.held(one, result)
                 results.append(result)
         return results
@@ -156,7 +165,7 @@ class Dispatcher:
     def _dry(self, planned: Planned) -> ToolResult:
         wrong = self.tools[planned.call.name or ""].validate(planned.call.arguments or {})
         if wrong:
-            return result_of(planned.call, "param_error", error=wrong)
+            return wrong_arguments(planned.call, wrong, self.tools[planned.call.name or ""])
         return result_of(
             planned.call,
             "not_run",
@@ -206,25 +215,35 @@ class Dispatcher:
             is_ours = await self.leases.renew(planned, found, taken.fence, int(lease_s * 1000))
 
     async def _executed(self, planned: Planned, going: _Going) -> ToolResult:
-        call, name = planned.call, planned.call.name or ""
-        tool, breaker = self.tools[name], self._breakers[name]
-        arguments = call.arguments or {}
+        call, arguments = planned.call, planned.call.arguments or {}
+        tool = self.tools[call.name or ""]
         if wrong := tool.validate(arguments):
-            content = {"parameters": tool.describe()["parameters"]}
-            return result_of(call, "param_error", content=content, error=wrong)
-        if not breaker.may_ask(time.monotonic()):
-            said = f"skipped: {name} had {breaker.failures} system errors in a row"
-            return result_of(call, "system_error", content={"rule": "breaker"}, error=said)
-        began = time.monotonic()
-        came, is_over = await outcome(tool.execute(arguments, planned.execution_id), self.options.bounds.step_s_max)
-        if is_over:
-            going.given_up.add(call.id)
-        result = judged(call, came, tool)
-        if result.status == "system_error":
-            breaker.failed(time.monotonic())
-        else:
-            breaker.answered()
+            return wrong_arguments(call, wrong, tool)
+        options, endpoint, circuits = self.options, endpoint_of(tool), self.leases.circuits
+        if skipped := await self._skipped(planned, endpoint):
+            return skipped
+        began, is_well = time.monotonic(), False
+        try:
+            came, is_over = await outcome(tool.execute(arguments, planned.execution_id), options.bounds.step_s_max)
+            if is_over:
+                going.given_up.add(call.id)
+            result = judged(call, came, tool, options.error_rules)
+            is_well = result.status != "system_error"
+        finally:
+            await circuits.leave(endpoint, planned.execution_id, options.circuit, is_well=is_well)
         return replace(result, duration_ms=round((time.monotonic() - began) * 1000, 3))
+
+    async def _skipped(self, planned: Planned, endpoint: str) -> ToolResult | None:
+        """The result of a call whose endpoint is broken; None: it may be called."""
+        limits, deadline = self.options.circuit, time.monotonic() + self.options.bounds.step_s_max
+        word, failures = await self.leases.circuits.enter(endpoint, planned.execution_id, limits)
+        while word == "wait" and time.monotonic() < deadline:
+            await asyncio.sleep(WAIT_S)
+            word, failures = await self.leases.circuits.enter(endpoint, planned.execution_id, limits)
+        if word == "go":
+            return None
+        said = f"skipped: {endpoint} had {failures} system errors in a row"
+        return result_of(planned.call, "system_error", content={"rule": "breaker"}, error=said)
 
 
 def _snapshot(planned: Planned, result: ToolResult) -> JsonObject:

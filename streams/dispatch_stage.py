@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from processors.dispatching.bounds import Bounds
+from processors.dispatching.errors import ErrorRule, read_rules
 from processors.snapshot import Snapshot
 from processors.strategies.match import StrategyIndex
 from schemas.toolcall import ToolResult
@@ -83,7 +84,19 @@ def options_of(settings: Settings) -> DispatchOptions:
         cost_usd_max=settings.dispatch_cost_usd_max,
     )  # fmt: skip
     permitted = frozenset(name.strip() for name in settings.dispatch_permit.split(",") if name.strip())
-    return DispatchOptions(bounds=bounds, permitted=permitted, is_dry_run=settings.dispatch_mode == "dry_run")
+    return DispatchOptions(
+        bounds=bounds, permitted=permitted, is_dry_run=settings.dispatch_mode == "dry_run",
+        error_rules=_error_rules(settings.dispatch_error_rules),
+    )  # fmt: skip
+
+
+def _error_rules(path: str) -> tuple[ErrorRule, ...]:
+    if not path:
+        return ()
+    try:
+        return read_rules(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:  # no file; no TOML, no rule, or one that fails its own examples
+        raise ConfigError(f"dispatch_error_rules: {path}: {error}") from error
 
 
 def _show(result: ToolResult) -> None:

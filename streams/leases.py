@@ -20,6 +20,7 @@ import redis.asyncio as redis
 from processors.dispatch import Plan, Planned
 from processors.dispatching.bounds import Bounds, Spent
 from schemas.jsonvalue import JsonObject
+from streams.circuits import Circuits
 from streams.redis_client import AWAY, redis_client
 
 KEEP_MS = 15 * 24 * 3_600_000
@@ -120,6 +121,8 @@ class Leases:
         self._client = client
         # Braces keep all keys in one slot of a Redis Cluster, which the scripts need.
         self._prefix = f"{{{prefix}dispatch}}"
+        self.circuits = Circuits(client, self._prefix)
+        """Which endpoints may be called."""
 
     async def take(self, planned: Planned, plan: Plan, terms: Terms) -> Taken:
         """Ask to run a call of a plan."""

@@ -63,15 +63,20 @@ class ErrorRule(BaseModel):
     """Ranges, both ends included."""
     words: tuple[str, ...] = ()
     """Any of these stands in the text, in lower case."""
+    tools: tuple[str, ...] = ()
+    """Only errors of these tools."""
+    usage: str = ""
+    """How the tool is used rightly: said to the model before what its schema says."""
     positives: tuple[Example, ...]
     negatives: tuple[Example, ...]
 
-    def fits(self, fault: Fault) -> bool:
-        """Whether the rule is about an error."""
+    def fits(self, fault: Fault, tool: str = "") -> bool:
+        """Whether the rule is about an error of a tool."""
         text = fault.text[:TEXT_CHARS_MAX].lower() if self.words else ""
         code = fault.code
         return (
-            (not self.kinds or fault.kind in self.kinds)
+            (not self.tools or tool in self.tools)
+            and (not self.kinds or fault.kind in self.kinds)
             and (not self.codes or (code is not None and any(low <= code <= high for low, high in self.codes)))
             and (not self.words or any(word in text for word in self.words))
         )
@@ -79,12 +84,18 @@ class ErrorRule(BaseModel):
 
 def read_rules(text: str) -> tuple[ErrorRule, ...]:
     """Rules of a TOML text; raises ValueError where it holds none, or a rule that fails its own examples."""
-    rules = tuple(ErrorRule.model_validate(entry) for entry in tomllib.loads(text).get("rule", []))
+    entries = tomllib.loads(text).get("rule", [])
+    if not isinstance(entries, list):
+        raise ValueError("rule: not a list of tables")  # noqa: TRY004 - of a text, as the other reasons are
+    rules = tuple(ErrorRule.model_validate(entry) for entry in entries)
     for rule in rules:
-        wrong = [one for one in rule.positives if not rule.fits(one.fault())]
-        wrong += [one for one in rule.negatives if rule.fits(one.fault())]
-        if wrong or not rule.positives:
-            raise ValueError(f"{rule.id}: fails its example {wrong[:1]}")
+        tool = rule.tools[0] if rule.tools else ""
+        wrong = [one for one in rule.positives if not rule.fits(one.fault(), tool)]
+        wrong += [one for one in rule.negatives if rule.fits(one.fault(), tool)]
+        if wrong or not rule.positives or not rule.negatives:
+            raise ValueError(
+                f"{rule.id}: {f'fails its example {wrong[0]}' if wrong else 'has no examples of both kinds'}"
+            )
     return rules
 
 
@@ -94,9 +105,12 @@ def shipped_rules() -> tuple[ErrorRule, ...]:
     return read_rules(files("processors.dispatching").joinpath("errors.toml").read_text(encoding="utf-8"))
 
 
-def class_of(fault: Fault, own: Iterable[ErrorRule] = ()) -> tuple[ErrorClass, str]:
+def rule_for(fault: Fault, own: Iterable[ErrorRule] = (), tool: str = "") -> ErrorRule | None:
+    """The rule that decides about an error: of the given ones, then of the shipped ones, the first that fits."""
+    return next((rule for rule in (*own, *shipped_rules()) if rule.fits(fault, tool)), None)
+
+
+def class_of(fault: Fault, own: Iterable[ErrorRule] = (), tool: str = "") -> tuple[ErrorClass, str]:
     """The class of an error and the id of the rule that said so; `unknown` where none did."""
-    for rule in (*own, *shipped_rules()):
-        if rule.fits(fault):
-            return rule.error, rule.id
-    return ErrorClass.SYSTEM, "unknown"
+    rule = rule_for(fault, own, tool)
+    return (rule.error, rule.id) if rule else (ErrorClass.SYSTEM, "unknown")

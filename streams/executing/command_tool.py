@@ -16,7 +16,7 @@ from processors.dispatching.policy import ToolRule
 from processors.repair import ToolSchema, compile_tool
 from processors.tools.definition import ToolFormatError, tool_of
 from schemas.jsonvalue import Json, JsonObject
-from streams.executing.protocol import ANSWER_BYTES_MAX, Answer, wrong_in
+from streams.executing.protocol import ANSWER_BYTES_MAX, Answer, described, wrong_in
 
 WORD_CHARS_MAX = 10_000
 
@@ -77,8 +77,10 @@ def command(
     for missing in sorted(f"{{{one}}}" for one in properties if f"{{{one}}}" not in words):
         raise ToolFormatError(f"{name}: no word {missing} in the command")
     parameters = {**definition["parameters"], "properties": properties, "additionalProperties": False}
-    definition = {**definition, "parameters": parameters}
-    return CommandTool(words, definition, compile_tool(definition), rule or ToolRule())
+    rule = rule or ToolRule()
+    effects = f"those of `{words[0]}`" if rule.has_side_effects else "none"
+    definition = described({**definition, "parameters": parameters}, effects)
+    return CommandTool(words, definition, compile_tool(definition), rule)
 
 
 def _word(value: Json) -> str | None:

@@ -17,7 +17,7 @@ from processors.repair import ToolSchema, compile_tool
 from processors.tools.definition import ToolFormatError
 from processors.tools.from_openapi import READING, operations, tools_of_openapi
 from schemas.jsonvalue import Json, JsonObject
-from streams.executing.protocol import ANSWER_BYTES_MAX, Answer, wrong_in
+from streams.executing.protocol import ANSWER_BYTES_MAX, Answer, described, wrong_in
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,6 +35,8 @@ class HttpTool:
     headers: Mapping[str, str] = field(default_factory=dict)
     """Sent with each request: credentials, for example."""
     error_rules: tuple[ErrorRule, ...] = field(default=())
+    endpoint: str = ""
+    """The server: when it is broken, so are its other operations."""
 
     def describe(self) -> JsonObject:
         """The operation's definition."""
@@ -97,11 +99,13 @@ def http_tools(
     for (path, method, operation, shared), definition in zip(operations(document["paths"]), definitions, strict=True):
         own = operation.get("parameters", [])
         parameters = [_resolved(document, one) for one in [*shared, *own]]
+        effects = "none" if method in READING else f"{method.upper()} {path} changes something on the server"
+        told = described(definition, effects)
         places = {one["name"]: one["in"] for one in parameters if one.get("in") in {"path", "query", "header"}}
         found.append(
             HttpTool(
-                method.upper(), base_url.rstrip("/") + path, places, definition, compile_tool(definition),
-                ToolRule(has_side_effects=method not in READING), dict(headers or {}), error_rules,
+                method.upper(), base_url.rstrip("/") + path, places, told, compile_tool(told),
+                ToolRule(has_side_effects=method not in READING), dict(headers or {}), error_rules, f"http:{base_url}",
             )
         )  # fmt: skip
     return found

@@ -8,6 +8,7 @@ import orjson
 from processors.dispatching.errors import ErrorRule, Fault
 from processors.dispatching.policy import ToolRule
 from processors.repair import ToolSchema
+from processors.tools.guidance import guidance
 from schemas.jsonvalue import Json, JsonObject
 
 ANSWER_BYTES_MAX = 256_000
@@ -37,7 +38,10 @@ class Tool(Protocol):
         ...
 
     def describe(self) -> JsonObject:
-        """Name, description, parameters and annotations, in OpenAI's function form."""
+        """Name, description, parameters and annotations, in OpenAI's function form.
+
+        Where known also `when_to_use`, `when_not_to_use` and `side_effects`.
+        """
         ...
 
     def validate(self, arguments: JsonObject) -> str | None:
@@ -47,6 +51,20 @@ class Tool(Protocol):
     async def execute(self, arguments: JsonObject, execution_id: str) -> Answer | Fault:
         """Do it. What the tool itself raises is a Fault to whoever called it."""
         ...
+
+
+def endpoint_of(tool: Tool) -> str:
+    """What breaks together with a tool: its server, as its own `endpoint` says, or itself alone."""
+    own = getattr(tool, "endpoint", None)
+    return own if isinstance(own, str) and own else f"tool:{tool.describe()['name']}"
+
+
+def described(definition: JsonObject, side_effects: str) -> JsonObject:
+    """A definition with what its description says to whoever is about to call it.
+
+    side_effects: what is said of them where the description says nothing.
+    """
+    return definition | {"side_effects": side_effects} | guidance(definition.get("description", ""))
 
 
 def wrong_in(schema: ToolSchema, arguments: JsonObject) -> str | None:

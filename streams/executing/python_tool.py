@@ -6,7 +6,6 @@ The docstring says what a model must know before it calls: lines that begin with
 
 import asyncio
 import inspect
-import re
 import textwrap
 from collections.abc import Callable
 from contextvars import ContextVar
@@ -17,11 +16,9 @@ from processors.dispatching.policy import ToolRule
 from processors.repair import ToolSchema, compile_tool
 from processors.tools.definition import ToolFormatError
 from processors.tools.from_python import tools_of_python
+from processors.tools.guidance import guidance, has_side_effects
 from schemas.jsonvalue import Json, JsonObject
 from streams.executing.protocol import Answer, plain, wrong_in
-
-_SIDE_EFFECTS = re.compile(r"^\s*(?:side effects|副作用)\s*[:：]\s*(.*?)\s*$", re.IGNORECASE | re.MULTILINE)
-_NONE = re.compile(r"(?:none|no|无|没有)[.。]?", re.IGNORECASE)
 
 execution_id_now: ContextVar[str] = ContextVar("execution_id_now", default="")
 """Inside a tool's function: the id of this execution, for systems that take an idempotency key."""
@@ -74,18 +71,13 @@ def tool(rule: ToolRule | None = None, error_rules: tuple[ErrorRule, ...] = ()) 
     """
 
     def made(function: Callable[..., Json]) -> PythonTool:
-        has_effects = has_side_effects(inspect.getdoc(function) or "")
-        definition = _definition(function) | {"annotations": {"readOnlyHint": not has_effects}}
+        docstring = inspect.getdoc(function) or ""
+        has_effects = has_side_effects(docstring)
+        definition = _definition(function) | guidance(docstring) | {"annotations": {"readOnlyHint": not has_effects}}
         own = rule or replace(ToolRule(), has_side_effects=has_effects)
         return PythonTool(function, definition, compile_tool(definition), own, error_rules)
 
     return made
-
-
-def has_side_effects(docstring: str) -> bool:
-    """Whether a docstring leaves room for side effects."""
-    said = _SIDE_EFFECTS.search(docstring)
-    return said is None or not _NONE.fullmatch(said[1])
 
 
 def _definition(function: Callable[..., Json]) -> JsonObject:

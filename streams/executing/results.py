@@ -2,10 +2,11 @@
 
 import asyncio
 import math
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Mapping
 from dataclasses import replace
 
-from processors.dispatching.errors import ErrorClass, Fault, class_of
+from processors.dispatching.errors import ErrorClass, ErrorRule, Fault, rule_for
+from processors.dispatching.usage import usage_of, usage_of_unknown
 from processors.pii.redact import redact, redact_json
 from schemas.jsonvalue import JsonObject
 from schemas.toolcall import ToolCall, ToolResult
@@ -37,16 +38,40 @@ async def outcome(work: Awaitable[Answer | Fault], s_max: float) -> tuple[Answer
     return task.result(), False
 
 
-def judged(call: ToolCall, came: Answer | Fault, tool: Tool) -> ToolResult:
-    """The result of a call that ran: its answer, or whose fault its error is."""
+def judged(call: ToolCall, came: Answer | Fault, tool: Tool, own: tuple[ErrorRule, ...] = ()) -> ToolResult:
+    """The result of a call that ran: its answer, or whose fault its error is.
+
+    own: rules of this dispatcher's operator; they come first, then those of the tool.
+    """
     if isinstance(came, Answer):
         cost = came.cost_usd if came.cost_usd is not None and 0 <= came.cost_usd < math.inf else None
         return result_of(call, "ok", content=plain(came.content), cost_usd=cost)
-    found, rule = class_of(came, tool.error_rules)
-    content: JsonObject = {"rule": rule, "kind": came.kind, "code": came.code}
+    rule = rule_for(came, (*own, *tool.error_rules), call.name or "")
+    found = rule.error if rule else ErrorClass.SYSTEM
+    content: JsonObject = {"rule": rule.id if rule else "unknown", "kind": came.kind, "code": came.code}
     if found is ErrorClass.PARAM:
-        content["parameters"] = tool.describe()["parameters"]
+        content |= right_usage(tool, rule.usage if rule else "")
     return result_of(call, found.value, content=content, error=came.text or came.kind)
+
+
+def wrong_arguments(call: ToolCall, wrong: str, tool: Tool) -> ToolResult:
+    """The result of a call whose arguments its tool does not take."""
+    return result_of(call, "param_error", content={"rule": "schema"} | right_usage(tool), error=wrong)
+
+
+def right_usage(tool: Tool, hint: str = "") -> JsonObject:
+    """How a tool is called, for the model that called it wrongly."""
+    definition = tool.describe()
+    return {"usage": usage_of(definition, tool.validate, hint), "parameters": definition["parameters"]}
+
+
+def explained(result: ToolResult, call: ToolCall, tools: Mapping[str, Tool]) -> ToolResult:
+    """The result of a call that was held back, with the right usage where the model can call again."""
+    if result.status != "param_error" or not isinstance(result.content, dict):
+        return result
+    tool = tools.get(call.name or "")
+    usage = right_usage(tool) if tool else {"usage": usage_of_unknown(list(tools))}
+    return replace(result, content=result.content | usage)
 
 
 def result_of(call: ToolCall, status: str, **more: object) -> ToolResult:

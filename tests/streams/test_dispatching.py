@@ -118,7 +118,34 @@ def test_a_broken_tool_is_called_three_times_and_not_eight(dispatched) -> None:
     assert effects == ["broken 0", "broken 1", "broken 2"]
     assert {one[0].status for one in results} == {"system_error"}
     assert results[0][0].error == "no way to [EMAIL_REDACTED]"
-    assert results[7][0].error == "skipped: broken had 3 system errors in a row"
+    assert results[7][0].error == "skipped: tool:broken had 3 system errors in a row"
+
+
+def test_a_model_that_called_wrongly_is_told_how_to_call(dispatched) -> None:
+    wrong = output("s", ("look_up", {"city": 5}), ("nobody", {}))
+    unknown = replace(wrong.tool_calls[1], status=CallStatus.UNKNOWN_TOOL)
+    ((result, other),), _ = dispatched(replace(wrong, tool_calls=(unknown, wrong.tool_calls[0])))
+    assert [result.status, other.status] == ["param_error"] * 2
+    assert result.content["usage"] == "There are these tools: broken, look_up, pay, say, sleepy."
+    assert other.error == 'city: 5 is not of type "string"'
+    assert other.content["usage"].startswith("look_up takes city (string, required): name of the city; unit (one of")
+    assert other.content["usage"].endswith('For example: {"city": "…"}')
+
+
+def test_the_operators_rules_about_errors_come_first(dispatched, tmp_path) -> None:
+    file = tmp_path / "rules.toml"
+    file.write_text(
+        '[[rule]]\nid = "limit"\nerror = "param_error"\ntools = ["pay"]\nwords = ["余额"]\nusage = "Pay less."\n'
+        'positives = [{ text = "余额不足" }]\nnegatives = [{ text = "away" }]\n',
+        encoding="utf-8",
+    )
+    asked = replace(Settings(), dispatch_permit="pay", dispatch_error_rules=str(file))
+    ((result,),), _ = dispatched(output("s", ("pay", {"amount": 500})), options=options_of(asked))
+    assert (result.status, result.content["rule"]) == ("param_error", "limit")
+    assert result.content["usage"].startswith("Pay less. pay takes amount (number, required)")
+    file.write_text("rule = 5", encoding="utf-8")
+    with pytest.raises(ConfigError, match="dispatch_error_rules"):
+        options_of(asked)
 
 
 def test_a_call_that_takes_too_long_is_given_up(dispatched) -> None:

@@ -10,11 +10,12 @@ from aiohttp import web
 
 from processors.dispatching.errors import Fault
 from processors.tools.definition import ToolFormatError
+from processors.tools.guidance import has_side_effects
 from streams.executing.command_tool import command
 from streams.executing.http_tool import http_tools
 from streams.executing.load import load_tools
 from streams.executing.protocol import Answer, plain
-from streams.executing.python_tool import has_side_effects, tool
+from streams.executing.python_tool import tool
 from streams.executing.results import outcome
 from streams.settings import ConfigError
 
@@ -41,6 +42,8 @@ def test_a_function_is_described_by_signature_and_docstring() -> None:
     assert told["parameters"]["required"] == ["city"]
     assert told["annotations"] == {"readOnlyHint": True}
     assert "When not to use: forecasts." in told["description"]
+    assert told["when_to_use"] == "the user asks about weather now."
+    assert (told["when_not_to_use"], told["side_effects"]) == ("forecasts.", "none")
 
 
 @pytest.mark.parametrize(
