@@ -14,12 +14,8 @@ from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.errors import CommitFailedError, IllegalStateError, KafkaError
 
 from processors.clean import CleanOptions, CleanStage
-from schemas.execution import Execution, Handover
-from schemas.failure import Failure, FailureCode
-from schemas.output import Output
-from schemas.pattern import Pattern
+from schemas.failure import FailureCode
 from schemas.toolcall import ToolResult
-from schemas.trajectory import Step
 from schemas.wire import UndecodableError, decode
 from streams.kafka_clients import Clients, opened
 from streams.open_stream import DeadLetter, Record
@@ -136,8 +132,6 @@ def _decoded(
                 continue
             clean = CleanStage(options).feed(event) if isinstance(event, ToolResult) else (event,)
             events += (one for one in clean if isinstance(one, SinkEvent))
-            if isinstance(event, Step | Output | Failure | ToolResult | Pattern | Execution | Handover):
-                events.append(event)
     return events
 
 
