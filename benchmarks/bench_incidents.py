@@ -2,24 +2,36 @@
 
 Usage: python benchmarks/bench_incidents.py [COUNT] [SEED]
 
-COUNT (default 420) incidents, each in a simulated world of its own (incidents.py) with messages of incident_words.py.
+Causes: COUNT (default 420) incidents, each in a simulated world of its own (incidents.py) with messages of incident_words.py.
 Every call of the world goes through the attributor in order of time. Right: the cause of the incident's last failure is
-the one put in. Time: of the simulated clock, from the failure to its attribution, plus the CPU time that took.
+the one put in. Messages and weights are by the same hand: the messages were written after the signs, in other words, and
+errors of seeds 1 and 2 were looked at while the weights were set; other seeds draw worlds, not words, anew.
+
+Strategies: each incident's failure is looked back at, against three contracts, with 1,200 earlier good calls for the
+proof. Canaries: COUNT / 2 strategies that passed their proof, half of them doing harm in use in 35 to 100 % of cases
+(harm.py).
 """
 
 import sys
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from benchmarks.harm import Played, played
 from benchmarks.incident_words import WORDS
 from benchmarks.incidents import CAUSES, TIERS, Simulated, incidents
 from processors.attribute import Attributor
 from processors.attribution.causes import shipped_tree
+from processors.attribution.seen import Seen
 from processors.attribution.signs import borne, normal, shipped_signs
 from processors.dispatching.errors import Fault
+from processors.dispatching.policy import ToolRule
+from processors.retrospect import Memory, Question, retrospect
+from processors.retrospection.contract import REVIEW, Contract
+from processors.strategies.prove import Case
 from schemas.attribution import Attribution
 
 TICK_MS = 500.0
@@ -36,7 +48,7 @@ def attribution_of(one: Simulated) -> tuple[Attribution, float]:
             for found in attributor.due(clock):
                 if found.call_id == one.judged:
                     return found, clock - (found.ts or 0.0)
-        for found in attributor.feed(seen):
+        for found in (*attributor.due(seen.at_ms), *attributor.feed(seen)):
             if found.call_id == one.judged:
                 return found, seen.at_ms - (found.ts or 0.0)
     return next(found for found in attributor.close() if found.call_id == one.judged), 3_000.0
@@ -59,9 +71,34 @@ def shared_words() -> list[str]:
     return found
 
 
-def main(count: int = 420, seed: int = 1) -> None:
-    if shared := shared_words():
-        raise SystemExit(f"messages share words with the tree's data: {shared}")
+def strategy_from(one: Simulated, contract: Contract) -> str | None:
+    """Id of the strategy that is made of an incident's failure, if any; with 1,200 earlier good calls to prove it on."""
+    cases = [_case(seen) for seen in one.calls]
+    judged = next(case for case in cases if case.id.endswith("/" + one.judged))
+    like = [case for case in cases if case.tool == judged.tool and case.is_good]
+    if not like:
+        return None
+    earlier = [
+        replace(like[n % len(like)], id=f"h{n}/c", at_ms=like[0].at_ms - 3_600_000 - n * 1_000) for n in range(1_200)
+    ]
+    memory = Memory(
+        chain=(judged,), cases=[*earlier, *cases], contracts={judged.tool: contract.model_copy(update={"tool": judged.tool})},
+        rules={tool: ToolRule(is_permitted=True) for tool in one.upstreams},
+    )  # fmt: skip
+    found = retrospect(Question(case_id=judged.id, trigger="implicit"), memory)
+    return found.entry.id if found and found.entry else None
+
+
+def _case(seen: Seen) -> Case:
+    content = {"kind": seen.fault.kind, "code": seen.fault.code} if seen.is_failed else None
+    return Case(
+        id=f"{seen.stream_id}/{seen.call_id}", tool=seen.tool, arguments=seen.arguments, status=seen.status, at_ms=seen.at_ms,
+        content=content, error=seen.fault.text,
+    )  # fmt: skip
+
+
+def causes(count: int, seed: int) -> None:
+    """The table of causes."""
     right: Counter[str] = Counter()
     seen: Counter[str] = Counter()
     wrong: Counter[tuple[str, str]] = Counter()
@@ -80,9 +117,41 @@ def main(count: int = 420, seed: int = 1) -> None:
     for name in (*CAUSES, *TIERS, *sorted(key for key in seen if key.startswith("hard")), "all"):
         print(f"{name:16} {right[name]:4} of {seen[name]:4}  {right[name] / seen[name]:.1%}")
     print("wrong:", ", ".join(f"{is_} as {said} {times}" for (is_, said), times in wrong.most_common(12)) or "none")
-    print(
-        f"longest from failure to attribution {latest / 1000:.1f} s (simulated clock); {spent / count * 1000:.0f} ms CPU an incident, all its calls"
-    )
+    print(f"from failure to attribution: at most {latest / 1000:.1f} s of the simulated clock")
+    print(f"CPU of an incident with all its calls: {spent / count * 1000:.0f} ms")
+
+
+def learned(count: int, seed: int) -> None:
+    """Strategies made of incidents, by cause; of jitter there must be none."""
+    contracts = (Contract(tool="", after_failure=REVIEW), Contract(tool="", after_failure="export"), Contract(tool=""))
+    made: Counter[str] = Counter()
+    tried: Counter[str] = Counter()
+    for one in incidents(count, seed):
+        for contract in contracts:
+            tried[one.cause] += 1
+            made[one.cause] += strategy_from(one, contract) is not None
+    print("strategies made:", ", ".join(f"{cause} {made[cause]} of {tried[cause]}" for cause in CAUSES))
+
+
+def canaries(count: int, seed: int) -> None:
+    """What became of canaries that do harm, and of those that do none."""
+    harmful: list[Played] = []
+    harmless: list[Played] = []
+    for one in played(count, seed):
+        (harmful if one.harm else harmless).append(one)
+    for name, group in (("harmful", harmful), ("harmless", harmless)):
+        active = sum(one.was_active for one in group)
+        print(
+            f"{name} strategies in canary: {len(group)}, became active {active}, states {dict(Counter(str(one.state) for one in group))}"
+        )
+
+
+def main(count: int = 420, seed: int = 1) -> None:
+    if shared := shared_words():
+        raise SystemExit(f"messages share words with the tree's data: {shared}")
+    causes(count, seed)
+    learned(count, seed)
+    canaries(count // 2, seed)
 
 
 if __name__ == "__main__":

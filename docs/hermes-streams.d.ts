@@ -8,12 +8,33 @@ export interface AppliedStrategy {
   version: number;
 }
 
+export interface Attribution {
+  call_id: string;
+  cause: string;
+  conditions?: Record<string, boolean>;
+  evidence?: Array<Evidence>;
+  is_defect: boolean;
+  probabilities?: Record<string, number>;
+  probability: number;
+  schema: "attribution/1";
+  status: string;
+  stream_id: string;
+  tool: string;
+  ts?: number | null;
+}
+
 export type CallStatus = "ok" | "repaired" | "renamed" | "unknown_tool" | "refused" | "unparseable" | "truncated";
 
 export interface CallWarning {
   candidates?: Array<Record<string, unknown>>;
   code: string;
   message?: string;
+}
+
+export interface Evidence {
+  data?: Record<string, unknown>;
+  step: string;
+  ts?: number | null;
 }
 
 export interface Execution {
@@ -183,6 +204,33 @@ export interface Repair {
   detail?: string | null;
   path?: string;
   rule?: string | null;
+}
+
+export interface Retrospection {
+  advice?: string;
+  call_id: string;
+  cause: string;
+  deviation: string;
+  evidence_trace?: Array<Evidence>;
+  probability: number;
+  run_id: string;
+  schema: "retrospection/1";
+  strategy?: string | null;
+  stream_id: string;
+  tool: string;
+  trigger: "explicit" | "implicit" | "passive";
+  ts?: number | null;
+}
+
+export interface Signal {
+  about?: string;
+  call_id?: string;
+  is_right?: boolean;
+  kind: "alert" | "retrospect" | "review";
+  schema: "signal/1";
+  stream_id?: string;
+  text?: string;
+  ts?: number | null;
 }
 
 export type Stage = "decode" | "segment" | "reason" | "tool" | "clean" | "learn" | "sink";

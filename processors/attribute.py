@@ -42,14 +42,13 @@ class Attributor:
         self._history: OrderedDict[str, dict[str, int]] = OrderedDict()
 
     def feed(self, seen: Seen) -> Iterator[Attribution]:
-        """Take one call; gives what is due by its time."""
+        """Take one call. Calls of several partitions may come out of order, so what is due is asked for apart."""
         key = (seen.stream_id, seen.call_id)
         if key in self._known:
             return
         self._known[key] = None
         if len(self._known) > REMEMBERED_MAX:
             self._known.popitem(last=False)
-        yield from self.due(seen.at_ms)
         self._around.window.add(seen)
         if seen.is_failed:
             self._waiting.append(seen)

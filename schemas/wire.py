@@ -9,6 +9,7 @@ from typing import Annotated
 import orjson
 from pydantic import Field, TypeAdapter, ValidationError
 
+from schemas.attribution import Attribution
 from schemas.audit import AuditKey, AuditRecord
 from schemas.execution import Execution, Handover
 from schemas.failure import Failure
@@ -16,7 +17,9 @@ from schemas.jsonvalue import Json
 from schemas.output import Output
 from schemas.pattern import Pattern
 from schemas.reasoning import Node, StateEntry
+from schemas.retrospection import Retrospection
 from schemas.segment import Closed, Delta, Opened, Relabel, Segment
+from schemas.signal import Signal
 from schemas.token import COUNT_MAX, Token
 from schemas.toolcall import ToolCall, ToolResult
 from schemas.trajectory import Step
@@ -40,6 +43,9 @@ Event = (
     | AuditKey
     | Execution
     | Handover
+    | Signal
+    | Attribution
+    | Retrospection
 )
 
 _ADAPTER: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="schema")])

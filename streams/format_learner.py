@@ -16,7 +16,6 @@ from processors.learning.lifecycle import (
     Approval,
     Trial,
     control_share,
-    displaced,
     entered,
     judged,
 )
@@ -28,7 +27,7 @@ from schemas.failure import Failure, FailureCode
 from schemas.output import Output
 from schemas.pattern import Pattern, PatternKind, PatternState
 from streams.failures_to_patterns import Decide, Signatures
-from streams.registry_changes import following
+from streams.registry_changes import following, with_moves
 
 MISREAD = frozenset({FailureCode.UNPARSEABLE_CALL, FailureCode.REFUSED_CALL, FailureCode.UNKNOWN_TOOL})
 TRIALS_MAX = 20
@@ -148,17 +147,7 @@ def _changes(snapshot: Snapshot, wanted: Sequence[Pattern], moves: Sequence[Patt
             steps = [step for step in known.evidence if step.step in DECISIONS] if known else []
             fresh = replace(pattern, state=state, evidence=(*pattern.evidence, *steps))
             changes[key_of(pattern)] = following(snapshot, fresh)
-    for pattern in moves:
-        known = changes.get(key_of(pattern)) or snapshot.entries.get(key_of(pattern))
-        if known is None or known.state not in IN_TRIAL or known.pinned:
-            continue
-        retired = displaced(snapshot.entries.values(), known) if pattern.state is PatternState.ACTIVE else ()
-        if retired is None:
-            continue
-        step = pattern.evidence[-1]
-        fresh = replace(known, state=pattern.state, evidence=(*known.evidence, step))
-        for entry in (fresh, *retired):
-            changes[key_of(entry)] = following(snapshot, entry)
+    with_moves(snapshot, moves, changes, IN_TRIAL)
     return tuple(changes.values())
 
 

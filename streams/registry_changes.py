@@ -1,10 +1,11 @@
 """Entries as they are + a wish → the change that makes it so; what every registry offers, in Redis or in a file."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Protocol
 
+from processors.learning.lifecycle import IN_TRIAL, displaced
 from processors.pii.custom import CustomRuleError, custom_rule
 from processors.snapshot import Snapshot, key_of, snapshot_of
 from schemas.pattern import Evidence, Pattern, PatternKind, PatternState
@@ -57,6 +58,26 @@ def following(snapshot: Snapshot, pattern: Pattern) -> Pattern:
     """The pattern as the next version of its entry."""
     known = snapshot.entries.get(key_of(pattern))
     return replace(pattern, version=known.version + 1 if known else 1)
+
+
+def with_moves(
+    snapshot: Snapshot,
+    moves: Iterable[Pattern],
+    changes: dict[str, Pattern],
+    movable: Container[PatternState] = IN_TRIAL,
+) -> None:
+    """Add to a change the moves of entries that the registry, as it is now, allows; who they displace retires."""
+    for pattern in moves:
+        known = changes.get(key_of(pattern)) or snapshot.entries.get(key_of(pattern))
+        if known is None or known.state not in movable or known.pinned:
+            continue
+        retired = displaced(snapshot.entries.values(), known) if pattern.state is PatternState.ACTIVE else ()
+        if retired is None:
+            continue
+        counters = pattern.counters or known.counters
+        fresh = replace(known, state=pattern.state, evidence=(*known.evidence, pattern.evidence[-1]), counters=counters)
+        for entry in (fresh, *retired):
+            changes[key_of(entry)] = following(snapshot, entry)
 
 
 def back_to(version: int, records: Sequence[Pattern], now: Snapshot) -> tuple[Pattern, ...]:

@@ -15,6 +15,8 @@ from streams.dispatch_stage import DispatchStage, dispatch_stage
 from streams.failures_to_patterns import LearnWorker
 from streams.format_learner import FormatLearner
 from streams.health import serve
+from streams.retrospect_stage import retrospect_stage
+from streams.retrospect_worker import RetrospectWorker
 from streams.settings import ConfigError, Settings
 from streams.sink_worker import SinkWorker
 from streams.snapshots import Snapshots
@@ -25,7 +27,7 @@ from streams.topics import Topology, check_stages, load_topology
 from streams.trajectories_to_clickhouse import Sink
 from streams.worker import Worker
 
-BESIDE_HOT_PATH = ("learn", "sink", "dispatch")
+BESIDE_HOT_PATH = ("learn", "sink", "dispatch", "retrospect")
 """Stages with a loop of their own."""
 
 BEAT_S = 5.0
@@ -46,6 +48,7 @@ class Running:
     sink: SinkWorker | None = None
     learner: LearnWorker | None = None
     dispatcher: DispatchStage | None = None
+    retrospector: RetrospectWorker | None = None
 
     def watched(self) -> list[Watched]:
         """All of them, for whoever asks for figures."""
@@ -56,7 +59,7 @@ class Running:
         tasks = [asyncio.create_task(_until_fault(worker.run, stop)) for worker in self._all()]
         return await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _all(self) -> Iterator[Worker | SinkWorker | LearnWorker | DispatchStage]:
+    def _all(self) -> Iterator[Worker | SinkWorker | LearnWorker | DispatchStage | RetrospectWorker]:
         yield from self.workers
         if self.sink:
             yield self.sink
@@ -64,6 +67,8 @@ class Running:
             yield self.learner
         if self.dispatcher:
             yield self.dispatcher
+        if self.retrospector:
+            yield self.retrospector
 
     def not_ready(self) -> str | None:
         """What this process still waits for; None when it works."""
@@ -100,6 +105,8 @@ def prepare(settings: Settings, names: Sequence[str], *, publish_between: bool =
         running.learner = LearnWorker(settings, topology, learner)
     if "dispatch" in names:
         running.dispatcher = dispatch_stage(settings, topology, snapshots.current)
+    if "retrospect" in names:
+        running.retrospector = retrospect_stage(settings, topology, snapshots.current, _approval(settings))
     return running
 
 

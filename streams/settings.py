@@ -84,6 +84,14 @@ class Settings:
     """Most calls that run at once in one dispatcher."""
     dispatch_cost_usd_max: float = 1.0
     """What the calls of one task may cost, as the tools report it."""
+    retrospect_contracts: str = ""
+    """TOML file with the contracts of tools that the stage `retrospect` looks back at failures against."""
+    retrospect_repeats_min: int = 3
+    """Failures of a tool within `retrospect_within_s` that are a defect and not jitter."""
+    retrospect_within_s: float = 300.0
+    """Time in which failures are counted, in seconds."""
+    retrospect_conditions_min: int = 1
+    """How many of the conditions (repeated, upstream unhealthy, outside alert) make a defect, 1 to 3."""
 
 
 NAMES = {

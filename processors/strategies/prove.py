@@ -13,6 +13,7 @@ from processors.strategies.conditions import all_hold
 from processors.strategies.decide import Did, Looked, Wanted, after, before, wanted_call
 from processors.strategies.strategy import ActionKind, Strategy
 from schemas.jsonvalue import Json, JsonObject
+from schemas.toolcall import AppliedStrategy
 
 GOOD_MIN = 1_000
 """Good calls that a strategy must leave as they were."""
@@ -27,12 +28,16 @@ class Case:
     """One call that was made, and what came of it."""
 
     id: str
+    """`stream_id/call_id`."""
     tool: str
     arguments: JsonObject
     status: str
     at_ms: float
+    run_id: str = ""
     content: Json = None
     error: str = ""
+    duration_ms: float | None = None
+    strategies: tuple[AppliedStrategy, ...] = ()
     before: tuple[str, ...] = ()
     """Tools that were called before it in its run and answered."""
     looked: Mapping[str, Json] = field(default_factory=dict)

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from pydantic import ValidationError
 
+from benchmarks.harm import played
 from processors.dispatching.policy import ToolRule
 from processors.learning.lifecycle import UNUSED_DAYS, is_canary
 from processors.strategies.conditions import Condition
@@ -268,3 +269,9 @@ def test_a_persons_verdict_counts_and_what_is_unused_retires() -> None:
     fares.use([entry(strategy("skip", VIP, id="s2")), entry(strategy("skip", id="s3", is_critical=True))], NOW)
     assert fares.idle(NOW + UNUSED_DAYS * DAY_MS - 1) == []
     assert [(one.id, one.state) for one in fares.idle(NOW + UNUSED_DAYS * DAY_MS)] == [("s2", PatternState.RETIRED)]
+
+
+def test_no_strategy_that_does_harm_in_canary_becomes_active_and_those_that_do_none_do() -> None:
+    found = list(played(30, seed=3))
+    assert {one.was_active for one in found if one.harm} == {False}
+    assert {one.state for one in found if not one.harm} == {ACTIVE}

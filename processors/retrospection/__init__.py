@@ -1,0 +1,1 @@
+"""What `processors.retrospect` is made of: cases, contracts, deviations from them, and what is done about one."""
