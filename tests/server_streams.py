@@ -53,7 +53,17 @@ def _block(kind: str, index: int, **more) -> dict:
 
 
 ANTHROPIC = [
-    {"type": "message_start", "message": {"id": "msg_1", "model": "claude-x", "usage": {"input_tokens": 9}}},
+    {
+        "type": "message_start",
+        "message": {
+            "id": "msg_1",
+            "type": "message",
+            "role": "assistant",
+            "model": "claude-x",
+            "content": [],
+            "usage": {"input_tokens": 9, "output_tokens": 1},
+        },
+    },
     _block("start", 0, content_block={"type": "thinking", "thinking": "", "signature": ""}),
     _block("delta", 0, delta={"type": "thinking_delta", "thinking": "Two cities. Ask for both </think>"}),
     _block("delta", 0, delta={"type": "thinking_delta", "thinking": " at once."}),

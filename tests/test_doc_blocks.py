@@ -2,7 +2,6 @@
 fields in Java and TypeScript are those of the schemas. Generated pages are what their sources say."""
 
 import ast
-import importlib
 import importlib.util
 import json
 import re
@@ -34,6 +33,21 @@ CONTRACTS = script("contracts")
 COMMANDS = REFERENCE.commands()
 
 
+def names_of(module: Path) -> set[str]:
+    """What a module defines or takes from others; it is not imported, as an extra may be missing here."""
+    found = set()
+    for node in ast.parse(module.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ImportFrom | ast.Import):
+            found |= {alias.asname or alias.name for alias in node.names}
+        elif isinstance(node, ast.Assign):
+            found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+        elif isinstance(node, ast.AnnAssign):
+            found.add(node.target.id)
+        else:
+            found.add(getattr(node, "name", ""))
+    return found
+
+
 def blocks(*languages: str) -> list:
     found = []
     for page in PAGES:
@@ -47,8 +61,8 @@ def blocks(*languages: str) -> list:
 def test_python_compiles_and_its_imports_exist(text) -> None:
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.ImportFrom) and node.module.split(".")[0] in OWN:
-            module = importlib.import_module(node.module)
-            assert all(hasattr(module, alias.name) for alias in node.names)
+            names = names_of(Path(importlib.util.find_spec(node.module).origin))
+            assert {alias.name for alias in node.names} <= names
 
 
 @pytest.mark.parametrize("text", blocks("sh", ""))

@@ -18,7 +18,7 @@ from processors.channels.request import meta_of_request
 from schemas.token import Meta, Token
 from streams.client.buffered import Buffered
 from streams.client.sending import Sender
-from streams.client.tee import AsyncTee, Notes, SyncTee
+from streams.client.tee import AsyncTee, Notes, SyncTee, tee_of
 from streams.client.waiting import Limits, Waiting
 from streams.settings import Settings, load
 
@@ -201,7 +201,7 @@ def tee(
 ) -> AsyncTee[T] | SyncTee[T]:
     """A stream with its notes."""
     notes = notes_of(producer, request or {}, about)
-    return AsyncTee(stream, notes) if isinstance(stream, AsyncIterable) else SyncTee(stream, notes)
+    return tee_of(stream, notes)
 
 
 def notes_of(producer: TokenProducer, request: Mapping[str, object], about: Mapping[str, object]) -> Notes:

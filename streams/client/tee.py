@@ -77,15 +77,33 @@ class Notes:
         return line
 
 
-class SyncTee(Generic[T]):
-    """Iterates a stream; use it in place of the stream."""
+class Tee:
+    """What every tee has: the stream's own attributes, and an end when it is thrown away."""
 
-    def __init__(self, stream: Iterable[T], notes: Notes) -> None:
+    def __init__(self, stream: object, notes: Notes) -> None:
         self._stream = stream
-        self._items: Iterator[T] = iter(stream)
         self._notes = notes
         self.stream_id = notes.stream_id
         """Id of the stream, and of its output."""
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.__dict__["_stream"], name)
+
+    def __del__(self) -> None:
+        if (notes := self.__dict__.get("_notes")) is not None:
+            notes.end("abandoned")
+
+    def _failed(self, error: BaseException) -> None:
+        """What taking the next object raised."""
+        self._notes.end(None if isinstance(error, StopIteration | StopAsyncIteration) else "error")
+
+
+class SyncTee(Tee, Generic[T]):
+    """Iterates a stream; use it in place of the stream."""
+
+    def __init__(self, stream: Iterable[T], notes: Notes) -> None:
+        super().__init__(stream, notes)
+        self._items: Iterator[T] = iter(stream)
 
     def __iter__(self) -> Iterator[T]:
         return self
@@ -95,11 +113,8 @@ class SyncTee(Generic[T]):
             time.sleep(ROOM_ASKED_S)
         try:
             item = next(self._items)
-        except StopIteration:
-            self._notes.end()
-            raise
-        except BaseException:
-            self._notes.end("error")
+        except BaseException as error:
+            self._failed(error)
             raise
         self._notes.note(item)
         return item
@@ -122,23 +137,13 @@ class SyncTee(Generic[T]):
         self._notes.end("abandoned")
         _call(self._stream, "close")
 
-    def __getattr__(self, name: str) -> object:
-        return getattr(self.__dict__["_stream"], name)
 
-    def __del__(self) -> None:
-        if (notes := self.__dict__.get("_notes")) is not None:
-            notes.end("abandoned")
-
-
-class AsyncTee(Generic[T]):
+class AsyncTee(Tee, Generic[T]):
     """Iterates an asynchronous stream; use it in place of the stream."""
 
     def __init__(self, stream: AsyncIterable[T], notes: Notes) -> None:
-        self._stream = stream
-        self._items: AsyncIterator[T] = aiter(stream)
-        self._notes = notes
-        self.stream_id = notes.stream_id
-        """Id of the stream, and of its output."""
+        super().__init__(stream, notes)
+        self._later_items: AsyncIterator[T] = aiter(stream)
 
     def __aiter__(self) -> AsyncIterator[T]:
         return self
@@ -147,12 +152,9 @@ class AsyncTee(Generic[T]):
         while self._notes.must_wait:  # noqa: ASYNC110 - other threads and loops make room
             await asyncio.sleep(ROOM_ASKED_S)
         try:
-            item = await anext(self._items)
-        except StopAsyncIteration:
-            self._notes.end()
-            raise
-        except BaseException:
-            self._notes.end("error")
+            item = await anext(self._later_items)
+        except BaseException as error:
+            self._failed(error)
             raise
         self._notes.note(item)
         return item
@@ -183,12 +185,21 @@ class AsyncTee(Generic[T]):
                     await left
                 return
 
-    def __getattr__(self, name: str) -> object:
-        return getattr(self.__dict__["_stream"], name)
 
-    def __del__(self) -> None:
-        if (notes := self.__dict__.get("_notes")) is not None:
-            notes.end("abandoned")
+class EitherTee(SyncTee[T], AsyncTee[T]):
+    """Iterates a stream that may be read either way, as LiteLLM's are; `close` and `aclose` are as it is read."""
+
+    def __init__(self, stream: Iterable[T], notes: Notes) -> None:
+        assert isinstance(stream, AsyncIterable)
+        Tee.__init__(self, stream, notes)
+        self._items, self._later_items = iter(stream), aiter(stream)
+
+
+def tee_of(stream: AsyncIterable[T] | Iterable[T], notes: Notes) -> AsyncTee[T] | SyncTee[T]:
+    """The tee that can be read as the stream can."""
+    if not isinstance(stream, AsyncIterable):
+        return SyncTee(stream, notes)
+    return EitherTee(stream, notes) if isinstance(stream, Iterable) else AsyncTee(stream, notes)
 
 
 def _call(stream: object, name: str) -> object:
