@@ -17,6 +17,7 @@ from processors.learning.induce import Induced, induce
 from processors.learning.prove import Proof, Trial, prove
 from processors.learning.sample import Sample
 from processors.learning.shadowing import shadowed
+from processors.learning.shape import RUN
 from schemas.jsonvalue import JsonObject
 from schemas.output import Output
 from schemas.pattern import Evidence, Pattern, PatternKind, PatternState
@@ -135,7 +136,7 @@ class Learner:
 
     def _changes(self, definition: JsonObject, induced: Induced) -> int:
         """Outputs that are known to be right, and other unparsed ones without the opener, that come out otherwise."""
-        opener = induced.shape.section_open or induced.shape.open
+        opener = (induced.shape.section_open or induced.shape.open).split(RUN)[0]
         others = [item for item in self._pool if opener not in item.plain and not _shows(item, induced)]
         kept = [*self._good, *others]
         return sum(_content(self.run(item, definition)) != _content(self.run(item, None)) for item in kept)
@@ -162,8 +163,12 @@ def _read_calls(output: Output) -> list[tuple[str | None, JsonObject]]:
 
 
 def _shows(item: Sample, induced: Induced) -> bool:
-    thought = induced.thought
-    return thought is not None and (thought.open or thought.close) in item.plain
+    """Whether an output has a marker of the format around reasoning or answer, or at its end."""
+    thought, frame = induced.thought, induced.frame
+    literals = ((thought.open or thought.close) if thought else "", frame.open)
+    if frame.end and item.plain.rstrip().endswith(frame.end):
+        return True
+    return any(literal and literal in item.plain for literal in literals)
 
 
 def _content(output: Output) -> str:

@@ -37,7 +37,7 @@ def shape_of(pairs: PairLiterals) -> Shape:
 
 
 def _inner(literal: str) -> str:
-    return literal.replace("$key", ECHO).replace("$word", NAME).replace("$id", RUN)
+    return literal.replace("$key", ECHO).replace("$word", NAME).replace("$id", RUN).replace("$any", RUN)
 
 
 class PairsReader:

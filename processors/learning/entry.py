@@ -48,7 +48,8 @@ def definition_of(induced: Induced, entry_id: str) -> JsonObject:
 
 def _template(literal: str) -> str:
     """A literal as a marker template: what a template would read as a placeholder can't be in one."""
-    return literal.replace(NAME, "$word", 1).replace(NAME, "$any").replace(ECHO, "$key").replace(RUN, "$id")
+    literal = literal.replace(NAME, "$word", 1).replace(NAME, "$any").replace(ECHO, "$key")
+    return literal.replace(RUN, "$id", 1).replace(RUN, "$any")  # a template names each of its variables once
 
 
 def is_expressible(induced: Induced) -> bool:
@@ -72,7 +73,11 @@ def _grammar(shape: Shape) -> CallGrammar:
         opens = [shape.again + opens[0][len(shape.open) :]]
     section_close = shape.section_close
     if shape.is_list:
-        section_open, opens, section_close = (_template(shape.open + "["),), [""], "]" + shape.close
+        section_open, opens, section_close = (
+            (_template(shape.open + "["),),
+            [""],
+            "]" + shape.close + shape.section_close,
+        )
     closes = [close for close in dict.fromkeys((_stop(shape.close), shape.empty)) if close]
     if shape.reader is not Reader.PAIRS:
         closes = closes[:1] if shape.close and not shape.is_list else []

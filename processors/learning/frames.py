@@ -40,7 +40,7 @@ def find_frame(
     of_format = {
         n for n, text in texts.items() if n in calls or (thought and thought.open and text.startswith(thought.open))
     }
-    end = _end(texts, of_format, calls)
+    end = _end(texts, of_format, calls) or _end_of_calls(texts, calls, shape)
     if end:
         shape = replace(shape, close=_without(shape.close, end), section_close=_without(shape.section_close, end),
                         empty=_without(shape.empty, end))  # fmt: skip
@@ -67,6 +67,14 @@ def _end(texts: dict[int, str], of_format: set[int], calls: dict[int, tuple[int,
         return ""
     callers = [texts[n] for n in of_format if n in calls]
     return end if sum(text.endswith(end) for text in callers) >= 0.8 * len(callers) else ""
+
+
+def _end_of_calls(texts: dict[int, str], calls: dict[int, tuple[int, int]], shape: Shape) -> str:
+    """What stands behind the last of several calls, if it closes no section and an output without a call has it too."""
+    end = shape.section_close if not shape.section_open and shape.again is None else ""
+    if len(end) < 2 or strength(end) == 0 or not is_admissible(end):
+        return ""
+    return end if any(text.endswith(end) for n, text in texts.items() if n not in calls) else ""
 
 
 def _without(literal: str, end: str) -> str:

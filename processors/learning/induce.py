@@ -20,6 +20,7 @@ from processors.learning.shape import RUN, Reader, Shape, Typing, filled
 from processors.learning.tails import tails
 from processors.learning.thoughts import Thought, find_thought, whole_thought
 from processors.learning.values import CALL_CHARS_MAX, fits
+from schemas.jsonvalue import JsonObject
 
 _NAME = re.compile(r"[\w.\-]+")
 OPENERS_TRIED = 6
@@ -185,6 +186,7 @@ def _score(samples: Sequence[Sample], shape: Shape, readings: dict[int, Reading]
     cost += SCHEMA_TYPING_COST if shape.typing is Typing.SCHEMA else 0
     cost -= OBJECT_GAIN if shape.reader is Reader.OBJECT else 0
     for number in valid:
+        cost += sum(len(v) - len(v.strip()) for call in readings[number].calls for v in call.raw.values())
         text = samples[number].plain
         last = readings[number].calls[-1].end
         rest = text[last:].strip()
@@ -202,10 +204,16 @@ def _rival(scored: list[tuple[tuple[int, int], Shape, dict[int, Reading]]], best
             continue  # a value that tells its own type and end needs no guess
         for number, reading in readings.items():
             mine = best.get(number)
-            theirs = [(c.name, c.arguments) for c in reading.calls]
-            if mine and [(c.name, c.arguments) for c in mine.calls][: len(theirs)] != theirs:
+            theirs = list(map(_said, reading.calls))
+            if mine and list(map(_said, mine.calls))[: len(theirs)] != theirs:
                 return shape  # one that reads only the first of several calls leaves the rest unexplained
     return None
+
+
+def _said(call: ReadCall) -> tuple[str, JsonObject]:
+    """What a call says, the edges of its texts apart: which white space belongs to a value, the cost decides."""
+    stripped = {key: value.strip() if isinstance(value, str) else value for key, value in call.arguments.items()}
+    return call.name, stripped
 
 
 def _trace(samples: Sequence[Sample], shape: Shape, scored: list) -> tuple[str, ...]:  # type: ignore[type-arg]

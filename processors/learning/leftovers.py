@@ -13,6 +13,8 @@ from processors.learning.sample import BLANK, Sample
 
 TOKEN_CHARS_MAX = 24
 _SIGNS = re.compile(r"[^\w\s]+")
+_SIGNED_WORD = re.compile(r"[#$%&({<\[^~@]\w(?!.*\]\()")
+"""A word behind a sign, but no link: no answer begins so often enough to be worth an error."""
 _TOKEN = re.compile(r"\S+")
 
 
@@ -31,7 +33,7 @@ def unread_beginnings(samples: Sequence[Sample], induced: Induced) -> int:
         if number in induced.valid:
             first = read_sample(item, shape).calls[0].start - (len(item.plain) - len(text))
             token = _TOKEN.match(text[: min(max(first, 0), TOKEN_CHARS_MAX)])
-            found += token is not None and _is_mark(token.group())
+            found += token is not None and (_is_mark(token.group()) or _SIGNED_WORD.match(token.group()) is not None)
         else:
             found += bool(own) and text.startswith(own)
     return found
@@ -44,7 +46,9 @@ def unread_endings(samples: Sequence[Sample], induced: Induced) -> int:
     for number in induced.valid:
         text = samples[number].plain
         rest = text[read_sample(samples[number], shape).calls[-1].end :].strip()
-        rest = rest.removeprefix(shape.section_close.strip()).strip().removesuffix(end).strip()
+        if shape.section_open or shape.again is not None:
+            rest = rest.removeprefix(shape.section_close.strip()).strip()
+        rest = rest.removesuffix(end).strip()
         token = _TOKEN.match(rest[:TOKEN_CHARS_MAX])
         found += token is not None and rest[0] != BLANK and _is_mark(token.group())
     return found

@@ -18,6 +18,8 @@ from processors.learning.sample import Anchor, Sample
 from processors.learning.shape import RUN
 
 _TRAILING_RUN = re.compile(r"[A-Za-z0-9_.:-]{1,40}\Z")
+RUN_END_CHARS_MAX = 3
+_TRAILING_WORD = re.compile(r"[A-Za-z0-9]{1,40}\Z")
 CUT_OFF_CHARS = 60
 """Markup that near to an output's end may be the start of a call that was cut off."""
 _CLOSING = ("/", "\\")
@@ -76,8 +78,12 @@ class _Pool:
 def _opener(pool: _Pool, suffix: str, placed: list[_Placed]) -> Opener | None:
     literal = whole_tags(_without_reasoning_close(pool, suffix).lstrip())
     literal = _whole_words(literal, placed)
+    if strength(literal) == 0:
+        literal = _behind_run(suffix, placed) or literal
     if not literal.strip():
         return None
+    if RUN in literal:
+        return _with_run(literal, placed)
     members = [pair for pair in placed if pair[1].endswith(literal) and not _is_echo(pair[1], literal)]
     if not members:
         return None
@@ -105,6 +111,31 @@ def _opener(pool: _Pool, suffix: str, placed: list[_Placed]) -> Opener | None:
     # An opener that no prose has needs no place of its own; that all samples have it at a line's start may be chance.
     at_line = at_line and not section and strength(literal) < STRONG
     return Opener(literal=literal, line_start=at_line, section=section.strip(), anchors=ordered)
+
+
+def _behind_run(suffix: str, placed: list[_Placed]) -> str:
+    """The opener that ends with a short literal behind an id or a length, as `[[t7 ` does: `[[`, a run, a blank."""
+    if len(suffix) > RUN_END_CHARS_MAX or suffix[:1].isalnum():
+        return ""
+    before = [(anchor.sample, text[: len(text) - len(suffix)]) for anchor, text in placed if text.endswith(suffix)]
+    for run in (_TRAILING_WORD, _TRAILING_RUN):
+        further = whole_tags(shared_suffix([(output, run.sub("", text)) for output, text in before]).lstrip())
+        if strength(further) and len(further) > 1:
+            return further + RUN + suffix
+    return ""
+
+
+def _with_run(literal: str, placed: list[_Placed]) -> Opener | None:
+    """The opener with a run in it, and the anchors behind it."""
+    head, tail = literal.split(RUN)
+    members = []
+    for anchor, text in placed:
+        before = text[: len(text) - len(tail)] if text.endswith(tail) else ""
+        if any(run.sub("", before).endswith(head) for run in (_TRAILING_WORD, _TRAILING_RUN)):
+            members.append(anchor)
+    if len({anchor.sample for anchor in members}) < SUPPORT_MIN or not is_admissible(literal):
+        return None
+    return Opener(literal=literal, line_start=False, section="", anchors=tuple(members))
 
 
 def _whole_words(literal: str, placed: list[_Placed]) -> str:

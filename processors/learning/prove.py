@@ -24,6 +24,8 @@ TOOLS_MIN = 2
 SOURCES_MIN = 1
 """Fewest sources that must show the format; a running system with several producers asks for more."""
 FOLDS = 4
+FOLDS_OF_FEW = 8
+"""Folds below UNDERSTOOD_MIN valid outputs: of a literal that two show, one must stay when a part is held out."""
 HELD_OUT_MIN = 0.95
 """Share of held-out outputs that a shape learned without them must read the same."""
 
@@ -120,9 +122,10 @@ def _is_document(shape: Shape) -> bool:
 def _held_out(samples: Sequence[Sample], induced: Induced) -> tuple[int, int]:
     """Held-out outputs that shapes learned without them read the same, and how many were held out."""
     carriers = sorted(induced.valid)
+    folds = FOLDS if len(carriers) >= UNDERSTOOD_MIN else FOLDS_OF_FEW
     same = held_out = 0
-    for fold in range(FOLDS):
-        left_out = set(carriers[fold::FOLDS])
+    for fold in range(min(folds, len(carriers))):
+        left_out = set(carriers[fold::folds])
         rest = [item for number, item in enumerate(samples) if number not in left_out]
         without = induce(rest)
         if without is None:

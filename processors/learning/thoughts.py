@@ -218,6 +218,6 @@ def whole_thought(thought: Thought | None) -> Thought | None:
         return None
     for closing, opening in PAIRED.items():
         is_cut = thought.close.count(opening) > thought.close.count(closing)
-        if is_cut and closing in thought.open:
+        if is_cut and 0 < thought.open.count(closing) <= thought.open.count(opening):
             return None
     return thought

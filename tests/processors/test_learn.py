@@ -16,7 +16,7 @@ from processors.pipeline import run
 from processors.segmenting.format import Format
 from schemas.pattern import PatternState
 from schemas.token import Meta
-from tests.notations import NOTATIONS, drawn, sentence, tools_of
+from tests.notations import NOTATIONS, drawn, dumps, sentence, tools_of
 
 
 def knowledge_with(definition):
@@ -126,3 +126,43 @@ def test_calls_of_a_section_with_one_opener_are_all_read() -> None:
         output = run(request["id"], [request["text"]], Meta(tools=tuple(request["tools"])), knowledge)
         assert len(output.tool_calls) == request["text"].count("(")
         assert output.response == ""
+
+
+def outputs_of(write, count: int = 20, seed: int = 5):
+    """Requests and expected calls of one writer: `write(number, name, arguments)` gives the text of a call."""
+    draw = random.Random(seed)
+    rows = []
+    for number in range(count):
+        tools = tools_of(draw)
+        function = draw.choice(tools)["function"]
+        values = {"string": "Oslo", "integer": 3, "number": 0.5, "boolean": True, "array": [1]}
+        given = {key: values[schema["type"]] for key, schema in function["parameters"]["properties"].items()}
+        request = {"id": str(number), "text": write(number, function["name"], given), "tools": tools}
+        rows.append((request, (function["name"], given)))
+    return rows
+
+
+IDS_AND_LENGTHS = {
+    "an id before the name": lambda i, n, a: f"[[t{i:02d} {n}]] {dumps(a)} [[/t]]",
+    "an id in an attribute": lambda i, n, a: f"<c id=c{i:03d} fn={n}>{dumps(a)}</c>",
+    "lengths of name and object": lambda i, n, a: f"^call:{len(n)}:{n}:{len(dumps(a))}:{dumps(a)}^",
+    "a length behind the name": lambda i, n, a: f"#call {n} {len(dumps(a))}#{dumps(a)}",
+}
+
+
+@pytest.mark.parametrize("kind", IDS_AND_LENGTHS)
+def test_words_that_differ_in_an_opener_are_learned(kind) -> None:
+    rows = outputs_of(IDS_AND_LENGTHS[kind])
+    accepted = [attempt.pattern.definition for attempt in fed([request for request, _ in rows]) if attempt.accepted]
+    knowledge = knowledge_with(accepted[-1])
+    for request, call in outputs_of(IDS_AND_LENGTHS[kind], seed=6):
+        output = run(request["id"], [request["text"]], Meta(tools=tuple(request["tools"])), knowledge)
+        assert [(read.name, read.arguments) for read in output.tool_calls] == [call]
+
+
+def test_the_end_of_a_turn_is_no_part_of_an_answer() -> None:
+    rows = [request for request, *_ in drawn("json behind a name", 8, 24)]
+    ended = [{**request, "text": request["text"] + "<|halt|>"} for request in rows]
+    definition = [attempt.pattern.definition for attempt in fed(ended) if attempt.accepted][-1]
+    output = run("s", ["Nothing to call.<|halt|>"], Meta(), knowledge_with(definition))
+    assert output.response == "Nothing to call."
