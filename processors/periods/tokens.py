@@ -52,13 +52,16 @@ def normalise(text: str) -> str:
 
 
 @cache
-def _scanner(has_addresses: bool) -> re.Pattern[str]:
+def _scanner() -> re.Pattern[str]:
     """The pattern of all tokens; what starts with a letter first, since most places of a text do."""
-    named = ({"address": _ADDRESS} if has_addresses else {}) | _letters() | _chinese() | _numbers()
+    named = _letters() | _chinese() | _numbers()
     return re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in named.items()))
 
 
-_ADDRESS = r"https?://\S+|www\.\S+|(?:localhost|[a-z\d-]{1,63}(?:\.[a-z\d-]{1,63}){1,4}):\d{2,5}(?:/\S*)?|(?<!\S)/[a-z]\S*|[a-z0-9._+-]{1,64}@[a-z0-9.-]+|`[^`\n]*`"
+_ADDRESS = re.compile(
+    r"https?://[!-~]+|www\.[!-~]+|(?<![a-z\d.-])(?:localhost|[a-z\d-]{1,63}(?:\.[a-z\d-]{1,63}){1,4}):\d{2,5}(?:/[!-~]*)?"
+    r"|(?<!\S)/[a-z][!-~]*|(?<![a-z0-9._+-])[a-z0-9._+-]{1,64}@[a-z0-9.-]+|`[^`\n]*`"
+)
 _YEAR = r"(?:19|20)\d\d"
 _END = r"(?![a-z\d])"
 
@@ -130,7 +133,9 @@ def tokens_of(text: str, context: Context) -> list[Token]:
     found: list[Token] = []
     words, done = lexicon().words, 0
     has_addresses = any(mark in text for mark in _ADDRESS_MARKS) or _PORT_OR_PATH.search(text) is not None
-    for match in _scanner(has_addresses).finditer(text):
+    if has_addresses:
+        text = _ADDRESS.sub(lambda address: "\0" * len(address[0]), text)
+    for match in _scanner().finditer(text):
         name, (start, end) = match.lastgroup, match.span()
         if name == "word" or name == "latin" or name == "chinese" or name == "tail":  # noqa: PLR1714 - the hot line
             entry = words.get(match.group()) or (misspelt(match.group()) if name == "word" else None)
@@ -159,7 +164,7 @@ def tokens_of(text: str, context: Context) -> list[Token]:
 
 def _token(name: str, text: str, start: int, context: Context) -> Token | None:
     """What is no word of the lexicon; None if it is no time either."""
-    if name in ("mask", "id", "address", "place"):
+    if name in ("mask", "id", "place"):
         return None
     if name == "point":
         return Token(_KIND_OF[text], start, start + len(text))
