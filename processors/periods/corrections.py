@@ -17,14 +17,13 @@ NEAR_CHARS = 12
 
 
 @cache
-def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    """A denial right before a period; what stands between a denied period and the right one; between a slip and it."""
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """A denial right before a period; what stands between a slip and the right period."""
     table = cues()
-    denials = rf"(?:(?<![a-z])(?:{table['denied'][0].pattern})|(?<![是要]){table['denied'][1].pattern})"
+    denials = rf"(?:(?<!if )(?<!why )(?<!or )(?<![a-z])(?:{table['denied'][0].pattern})|(?<![是要]){table['denied'][1].pattern})"
     words = "|".join(pattern.pattern for pattern in table["corrected"])
     return (
         re.compile(rf"{denials}\s*(?:(?:for|on|in|at|the)\s+)*\Z"),
-        re.compile(_BETWEEN + _TO_SECOND),
         re.compile(rf"{_BETWEEN}(?:(?:{words}){_BETWEEN})+{_TO_SECOND}"),
     )
 
@@ -36,14 +35,17 @@ def is_denied(text: str, start: int) -> bool:
 
 def without_slips(tokens: Sequence[Token], text: str) -> list[Token]:
     """The tokens, with each period that the next one corrects as time words that name none."""
-    _, to_second, to_right = _patterns()
+    _, to_right = _patterns()
     found = list(tokens)
     places = [place for place, token in enumerate(found) if isinstance(token.held, Value)]
     for here, there in pairwise(places):
         one, other = found[here], found[there]
-        is_slip = to_right.fullmatch(text, one.end, other.start) or (
-            is_denied(text, one.start) and to_second.fullmatch(text, one.end, other.start)
-        )
-        if is_slip:
+        if to_right.fullmatch(text, one.end, other.start):
             found[here] = one._replace(kind="Skip", held=Skip())
-    return found
+    if len(places) > 1:
+        excepted = {token.end for token in found if token.kind == "except"}
+        for place in places:
+            token = found[place]
+            if is_denied(text, token.start) and not any(0 <= token.start - end <= 1 for end in excepted):
+                found[place] = token._replace(kind="Skip", held=Skip())
+    return found if any(isinstance(token.held, Value) for token in found) else list(tokens)

@@ -24,7 +24,8 @@ GUARDS = frozenset({
 """Classes that are time words by themselves: left unread beside a period, they may change it."""
 UNITS = frozenset({"unit", "hunit"})
 NO_TIME = frozenset({"x", "stop", "comma"})
-JOINTS = frozenset({"dash", "to", "till", "until"})
+JOINTS = frozenset({"dash", "to", "till", "until", "slash"})
+WEEKDAY_LETTERS = frozenset("一二三四五六日")
 ENDS = frozenset({"n", "ord", "y4", "y2", "mon", "wmon", "q", "h"})
 """What stands at a joint of a span that was read by half."""
 OPENERS = frozenset({"from", "between", "starting"})
@@ -49,6 +50,8 @@ def guarded(item: Item, tokens: Sequence[Token], text: str, *, has_now: bool) ->
         return item
     if _is_cut_span(item, tokens):
         return _unread(item, "a span's other end")
+    if item.grain == "day" and WEEKDAY_LETTERS.issuperset(text[end - 1 : end + 1]) and end < len(text):
+        return _unread(item, text[end : end + 1])
     if is_denied(text, start):
         return _unread(item, "a denial")
     for place, token in enumerate(tokens):

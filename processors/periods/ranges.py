@@ -175,7 +175,7 @@ def length_from(found: Found) -> Made:
     """For 3 days from May 5, 从5月1日起的一周: a start and a length."""
     value = found.values()[0]
     count = found.number("n", "one", "a")
-    unit = found.word("unit", "tian", "geyue", "zhou")
+    unit = found.word("unit", "weekfrom", "tian", "geyue", "zhou")
     if value.grain != "day" or value.start is None or value.doubt or not 1 <= count <= 400:
         return None
     start = day_part(value.start)
@@ -199,7 +199,7 @@ def length_until(found: Found) -> Made:
     """The 30 days ending May 5, 截至3月31日的12个月: a length and an end."""
     value = edge_as_day(found.values()[0])
     count = found.number("n", "one", "a")
-    unit = found.word("unit", "tian", "geyue", "zhou")
+    unit = found.word("unit", "weekto", "tian", "geyue", "zhou")
     if value.end is None or value.doubt or not 1 <= count <= 400 or isinstance(value.end, datetime):
         return None
     return replace(value, grain="span", spans=(rolling(value.end, unit, count),), others=(), mark="")
