@@ -1,5 +1,6 @@
 """Operations for open ends and what lies beside a day: since, until, by, before, after, onwards, the day after."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
@@ -11,6 +12,13 @@ from processors.periods.ranges import day_part, edge_as_day
 from processors.periods.reading import Context, Point, Span, Sure, Value
 from processors.periods.spans import DAY
 from processors.periods.weekdays import WHICH_WEEK
+
+_COUNTDOWN = re.compile(
+    r"(?:how (?:many|much|long)\b[a-z ]{0,40}|count(?:ing)? ?down |(?:days|weeks|months|time) (?:left )?)\Z"
+)
+COUNTDOWN_CHARS = 60
+_ROLLING = "window: incl_today"
+"""What a window that ends today says of itself."""
 
 
 def since(found: Found) -> Made:
@@ -55,8 +63,10 @@ def _since_yearless(value: Value, context: Context) -> Made:
 
 
 def until(found: Found) -> Made:
-    """Until X, through X, 截至 X: open before, up to its last day; 改到 X moves something to X."""
-    if found.has("to") and has_cue("move", found.context.text):
+    """Until X, through X, 截至 X: open before, up to its last day; 改到 X moves it there, a countdown ends there."""
+    start = found.tokens[0].start
+    is_countdown = bool(_COUNTDOWN.search(found.context.text, max(0, start - COUNTDOWN_CHARS), start))
+    if is_countdown or (found.has("to") and has_cue("move", found.context.text)):
         return found.values()[0]
     return _bound(found, lambda value: tuple((None, one[1]) for one in value.spans if one[1] is not None))
 
@@ -198,10 +208,33 @@ def day_beside(found: Found) -> Made:
 def days_beside(found: Found) -> Made:
     """国庆前三天, 5月1日后三天: days right before or after a day, without it."""
     value, count = found.values()[0], found.number("n")
-    if not 1 <= count <= 400 or found.word("tian") != "day" or not value.spans:
+    is_days = found.word("tian") == "day" or found.context.text[found.tokens[-1].start :].startswith("一天")
+    if not 1 <= count <= 400 or not is_days or not value.spans:
         return None
     if found.has("qian"):
         spans = tuple((_step(one[0], -count), _step(one[0], -1)) for one in value.spans)
     else:
         spans = tuple((_step(one[1], 1), _step(one[1], count)) for one in value.spans)
     return replace(value, grain="span", spans=spans, others=(), mark="")
+
+
+def all_but(found: Found) -> Made:
+    """All of 2025 except December; the last 7 days, not including today: what is left, if it is in one piece."""
+    one, other = found.values()
+    whole, part = (other, one) if found.tokens[0].kind == "except" else (one, other)
+    if whole.doubt or len(whole.spans) != 1 or whole.start is None or whole.end is None:
+        return None
+    start, end = whole.spans[0]
+    spans = part.spans or (part.at(whole.start.year) if part.at else ())
+    if len(spans) != 1 or None in (start, end, *spans[0]) or isinstance(start, datetime):
+        return None
+    left, right = spans[0]
+    if part.grain == "day" and left == end == found.context.today and _ROLLING in whole.assumptions:
+        kept: Span = (_step(start, -1), _step(end, -1))
+    elif left == start and right != end:
+        kept = (_step(right, 1), end)
+    elif right == end and left != start:
+        kept = (start, _step(left, -1))
+    else:
+        return replace(whole, doubt="a hole in it")
+    return replace(whole, grain="span", spans=(kept,), at=None, others=(), mark="")

@@ -20,7 +20,8 @@ NEAR_CHARS = 12
 def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
     """A denial right before a period; what stands between a slip and the right period."""
     table = cues()
-    denials = rf"(?:(?<!if )(?<!why )(?<!or )(?<![a-z])(?:{table['denied'][0].pattern})|(?<![是要]){table['denied'][1].pattern})"
+    latin, chinese = (pattern.pattern for pattern in table["denied"])
+    denials = rf"(?:(?<!if )(?<!why )(?<!or )(?<![a-z])(?:{latin})|(?<![是要]){chinese})"
     words = "|".join(pattern.pattern for pattern in table["corrected"])
     return (
         re.compile(rf"{denials}\s*(?:(?:for|on|in|at|the)\s+)*\Z"),

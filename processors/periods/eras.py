@@ -1,5 +1,6 @@
 """Operations for periods that people bound differently: fiscal years, seasons, decades, centuries."""
 
+from dataclasses import replace
 from datetime import date
 
 from processors.periods.absolute import dated
@@ -51,6 +52,9 @@ def season(found: Found) -> Made:
     return Value(grain="vague", spans=spans, doubt="season: hemisphere and definition")
 
 
+MONTHS_OF = {"quarter": 3, "half": 6}
+
+
 def fiscal_year(found: Found) -> Made:
     """FY2025, 2025财年: settled only by the host's fiscal year."""
     policy = found.context.policy
@@ -75,6 +79,21 @@ def fiscal_year(found: Found) -> Made:
         spans = tuple(months_span(number - (start > 1 and back), start, 12) for start in starts)
     sure = Sure.RELATIVE if relative else Sure.ASSUMED
     return Value(grain="year", spans=spans, doubt="" if len(spans) == 1 else "fiscal year start", sure=sure)
+
+
+def fiscal_part(found: Found) -> Made:
+    """Fiscal Q2 2025: settled only by the host's fiscal year."""
+    value, policy = found.values()[0], found.context.policy
+    if value.start is None or value.grain not in MONTHS_OF:
+        return Value(grain="vague", doubt="fiscal year start")
+    length, first = MONTHS_OF[value.grain], policy.fiscal_start_month
+    if not first:
+        return replace(value, doubt="fiscal year start")
+    year = value.start.year - (first > 1 and policy.fiscal_label == "end_year")
+    month = first + value.start.month - 1
+    return replace(
+        value, spans=(months_span(year + (month - 1) // 12, (month - 1) % 12 + 1, length),), sure=Sure.ASSUMED
+    )
 
 
 def _fiscal_around(today: date, start: int, offset: int) -> tuple[date, date]:

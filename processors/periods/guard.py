@@ -13,7 +13,7 @@ GUARD_CHARS = {True: 22, False: 8}
 """How near unread time words may stand to a period: characters of Latin text, of Chinese text."""
 GUARDS = frozenset({
     "solarterm",
-    "unit", "hunit", "mon", "wd", "weekend", "weekday", "business", "season", "rel", "ytd", "tonight",
+    "unit", "hunit", "mon", "wd", "weekend", "weekday", "season", "rel", "ytd", "tonight",
     "lastnight", "samep", "samepu", "fest", "vfest", "Part", "fullunit", "decadeword", "ago", "hence",
     "thistime", "eod", "fiscal", "q", "h", "fy", "since", "noon", "midnight", "ttm", "century", "yearago",
     "rest", "half", "zhou", "tian", "geyue", "nian", "niandu", "yue", "ji", "bannian", "banyue", "several",

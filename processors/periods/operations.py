@@ -130,6 +130,8 @@ OPERATIONS: Mapping[str, Callable[[Found], Made]] = {
     "from_alone": bounds.from_alone,
     "day_beside": bounds.day_beside,
     "days_beside": bounds.days_beside,
+    "all_but": bounds.all_but,
+    "fiscal_part": eras.fiscal_part,
     "around_day": festivals.around_day,
     "nothing_if_long": nothing_if_long,
 }

@@ -92,6 +92,7 @@ def _chinese() -> dict[str, str]:
         r"|[年月](?=中(?:秋|国|间|心|文|等|小|大|旬|学)|底(?:价|薪|层|部|盘|特)"
         r"|初(?:稿|始|级|步|审|试)|内(?:部|容|存|测|业|蒙)"
         r"|末[端日])|前(?=提醒|提交|提供)|后(?=提醒|提交|台风)",
+        "quarter": r"(?<=[去今明前\d]年)第?[一二三四1-4]季(?![度节末初报])",
         "upto": r"[到至](?=今[天日](?:[\d一二两三四五六七八九十]|[上下]午|凌晨|中午|清晨|傍晚|早上|晚上))",
         "chinese": lexicon().chinese,
         "numeral": r"[零〇一二两三四五六七八九十百]+",
@@ -170,6 +171,10 @@ def _token(name: str, text: str, start: int, context: Context) -> Token | None:
         return Token(_KIND_OF[text], start, start + len(text))
     if name == "mark":
         return _marked(text, start)
+    if name == "quarter":
+        return Token(
+            "q", start, start + len(text), "零一二三四".find(text[-2]) if text[-2] in "一二三四" else int(text[-2])
+        )
     if name == "upto":
         return Token("to", start, start + 1)
     if name == "span":
