@@ -9,8 +9,10 @@ from processors.tools.definition import ToolFormatError
 from schemas.jsonvalue import Json
 from streams.executing.command_tool import CommandTool
 from streams.executing.http_tool import HttpTool
+from streams.executing.mcp_tool import McpTool
 from streams.executing.protocol import Tool
 from streams.executing.python_tool import PythonTool
+from streams.executing.sql_tool import SqlTool
 from streams.settings import ConfigError
 
 
@@ -40,5 +42,5 @@ def load_tools(path: Path) -> dict[str, Tool]:
 def _tools(values: dict[str, Json]) -> Iterator[Tool]:
     for name, value in values.items():
         for one in value if isinstance(value, list | tuple) else (value,):
-            if name == "TOOLS" or isinstance(one, PythonTool | CommandTool | HttpTool):
+            if name == "TOOLS" or isinstance(one, PythonTool | CommandTool | HttpTool | McpTool | SqlTool):
                 yield one
