@@ -27,6 +27,7 @@ from tests.streams.test_web import HOSTILE, hostile
 
 pytestmark = pytest.mark.browser
 
+POLL_S = 0.05
 AXE = (Path(__file__).parent / "axe-4.14.1.min.js").read_text(encoding="utf-8")
 PAGES = {
     "runs": "/runs?range=7d", "run": "/runs/run-00058", "transcript": "/runs/run-00058?tab=transcript",
@@ -85,12 +86,11 @@ def browser() -> Iterator[webdriver.Chrome]:
     driver.quit()
 
 
-@pytest.fixture
-def shots(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where screenshots are kept: the folder in HERMES_SCREENSHOTS, else pytest's own."""
-    folder = Path(os.environ.get("HERMES_SCREENSHOTS") or tmp_path_factory.getbasetemp() / "screenshots")
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
+def shot(browser: webdriver.Chrome, name: str) -> None:
+    """Keep a picture in the folder HERMES_SCREENSHOTS, if that is set."""
+    if folder := os.environ.get("HERMES_SCREENSHOTS"):
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        browser.save_screenshot(f"{folder}/{name}.png")
 
 
 def sized(browser: webdriver.Chrome, width: int, height: int, scheme: str) -> None:
@@ -105,10 +105,12 @@ def opened(browser: webdriver.Chrome, address: str) -> None:
     """Open a page and wait for what it loads."""
     browser.get_log("browser")
     browser.get(address)
-    WebDriverWait(browser, 15).until(lambda driver: driver.execute_script("return document.readyState") == "complete")
+    WebDriverWait(browser, 15, POLL_S).until(
+        lambda driver: driver.execute_script("return document.readyState") == "complete"
+    )
     browser.execute_script("window.scrollTo(0, document.body.scrollHeight)")
     still = "return [...document.querySelectorAll('.drawing')].some((box) => box.textContent.includes('Loading'))"
-    WebDriverWait(browser, 15).until(lambda driver: not driver.execute_script(still))
+    WebDriverWait(browser, 15, POLL_S).until(lambda driver: not driver.execute_script(still))
     browser.execute_script("window.scrollTo(0, 0)")
 
 
@@ -136,28 +138,28 @@ def overflows(browser: webdriver.Chrome) -> bool:
 @pytest.mark.parametrize("name", PAGES)
 @pytest.mark.parametrize("screen", [(1280, "light"), (390, "dark")], ids=["wide-light", "phone-dark"])
 def test_each_page_is_drawn_accessible_and_quiet(
-    served: Served, browser: webdriver.Chrome, shots: Path, name: str, screen: tuple[int, str]
+    served: Served, browser: webdriver.Chrome, name: str, screen: tuple[int, str]
 ) -> None:
     width, scheme = screen
     sized(browser, width, 860, scheme)
     opened(browser, served.url + PAGES[name])
     assert browser.find_elements(By.CSS_SELECTOR, "h1, h2")
-    browser.save_screenshot(str(shots / f"{name}-{width}-{scheme}.png"))
+    shot(browser, f"{name}-{width}-{scheme}")
     assert not findings(browser)
     assert not overflows(browser)
     assert not complaints(browser, allowed="404" if name == "not-found" else "")
 
 
-def test_an_empty_store_is_explained(served: Served, browser: webdriver.Chrome, shots: Path) -> None:
+def test_an_empty_store_is_explained(served: Served, browser: webdriver.Chrome) -> None:
     sized(browser, 1280, 860, "dark")
     for address in EMPTY:
         opened(browser, f"{served.url}{address}{'&' if '?' in address else '?'}since=2026-01-01&until=2026-01-02")
         assert not findings(browser)
         assert not complaints(browser)
-        browser.save_screenshot(str(shots / f"empty{address.split('?')[0].replace('/', '-')}.png"))
+        shot(browser, f"empty{address.split('?')[0].replace('/', '-')}")
 
 
-def test_hostile_content_does_nothing(served: Served, browser: webdriver.Chrome, shots: Path) -> None:
+def test_hostile_content_does_nothing(served: Served, browser: webdriver.Chrome) -> None:
     sized(browser, 1280, 860, "light")
     opened(browser, f"{served.url}/runs")
     links = {link.get_attribute("href") for link in browser.find_elements(By.CSS_SELECTOR, "a[href*='/runs/bad']")}
@@ -169,10 +171,10 @@ def test_hostile_content_does_nothing(served: Served, browser: webdriver.Chrome,
             assert not complaints(browser)
         opened(browser, link)
         browser.find_element(By.CSS_SELECTOR, "[data-pane]").click()
-        WebDriverWait(browser, 10).until(lambda driver: driver.find_elements(By.CSS_SELECTOR, "#pane .step"))
+        WebDriverWait(browser, 10, POLL_S).until(lambda driver: driver.find_elements(By.CSS_SELECTOR, "#pane .step"))
         assert not overflows(browser)
         assert not complaints(browser)
-        browser.save_screenshot(str(shots / f"hostile-{number}.png"))
+        shot(browser, f"hostile-{number}")
 
 
 def test_keys_lead_through_the_pages(served: Served, browser: webdriver.Chrome) -> None:
@@ -181,15 +183,15 @@ def test_keys_lead_through_the_pages(served: Served, browser: webdriver.Chrome) 
     body = browser.switch_to.active_element
     body.send_keys("jj")
     browser.switch_to.active_element.send_keys(Keys.ENTER)
-    WebDriverWait(browser, 10).until(lambda driver: "/runs/run-" in driver.current_url)
+    WebDriverWait(browser, 10, POLL_S).until(lambda driver: "/runs/run-" in driver.current_url)
     browser.find_element(By.TAG_NAME, "body").send_keys("j")
-    WebDriverWait(browser, 10).until(lambda driver: driver.find_elements(By.CSS_SELECTOR, "#pane .step"))
+    WebDriverWait(browser, 10, POLL_S).until(lambda driver: driver.find_elements(By.CSS_SELECTOR, "#pane .step"))
     browser.switch_to.active_element.send_keys(Keys.ESCAPE)
     assert not browser.find_elements(By.CSS_SELECTOR, "#pane .step")
     browser.find_element(By.TAG_NAME, "body").send_keys("]")
-    WebDriverWait(browser, 10).until(lambda driver: "tab=transcript" in driver.current_url)
+    WebDriverWait(browser, 10, POLL_S).until(lambda driver: "tab=transcript" in driver.current_url)
     browser.find_element(By.TAG_NAME, "body").send_keys("gf")
-    WebDriverWait(browser, 10).until(lambda driver: "/failures" in driver.current_url)
+    WebDriverWait(browser, 10, POLL_S).until(lambda driver: "/failures" in driver.current_url)
     browser.find_element(By.TAG_NAME, "body").send_keys("?")
     assert browser.find_element(By.ID, "keys").is_displayed()
     browser.find_element(By.CSS_SELECTOR, "#keys button").click()
@@ -203,7 +205,7 @@ def test_filters_live_in_the_address(served: Served, browser: webdriver.Chrome) 
     sized(browser, 1280, 860, "light")
     opened(browser, f"{served.url}/runs?range=7d")
     browser.find_element(By.CSS_SELECTOR, "select[name=outcome] option[value=failed]").click()
-    WebDriverWait(browser, 10).until(lambda driver: "outcome=failed" in driver.current_url)
+    WebDriverWait(browser, 10, POLL_S).until(lambda driver: "outcome=failed" in driver.current_url)
     chips = {chip.text for chip in browser.find_elements(By.CSS_SELECTOR, "#run-rows td:nth-child(2) .chip")}
     assert chips == {"failed"}
     assert "text=" not in browser.current_url
@@ -216,10 +218,10 @@ def test_a_new_run_comes_into_the_live_list_and_waits_while_somebody_reads(
     opened(browser, f"{served.url}/runs?range=7d&live=1")
     time.sleep(0.5)
     write(served, "live-one")
-    WebDriverWait(browser, 2, 0.05).until(lambda driver: driver.find_elements(By.ID, "run-live-one"))
+    WebDriverWait(browser, 2, POLL_S).until(lambda driver: driver.find_elements(By.ID, "run-live-one"))
     browser.execute_script("window.scrollTo(0, 400)")
     write(served, "live-two")
-    WebDriverWait(browser, 3, 0.05).until(lambda driver: driver.find_element(By.ID, "paused").is_displayed())
+    WebDriverWait(browser, 3, POLL_S).until(lambda driver: driver.find_element(By.ID, "paused").is_displayed())
     assert not browser.find_elements(By.ID, "run-live-two")
     browser.execute_script("document.getElementById('resume').click()")
     assert browser.find_elements(By.ID, "run-live-two")
@@ -232,10 +234,12 @@ def test_sql_is_asked_on_the_page(served: Served, browser: webdriver.Chrome) -> 
     field = browser.find_element(By.ID, "sql")
     field.clear()
     field.send_keys("SELECT 6 * 7 AS answer", Keys.CONTROL, Keys.ENTER)
-    WebDriverWait(browser, 10).until(lambda driver: "42" in driver.find_element(By.ID, "answer").text)
+    WebDriverWait(browser, 10, POLL_S).until(lambda driver: "42" in driver.find_element(By.ID, "answer").text)
     field.clear()
     field.send_keys("DROP TABLE steps", Keys.CONTROL, Keys.ENTER)
-    WebDriverWait(browser, 10).until(lambda driver: "did not take it" in driver.find_element(By.ID, "answer").text)
+    WebDriverWait(browser, 10, POLL_S).until(
+        lambda driver: "did not take it" in driver.find_element(By.ID, "answer").text
+    )
     assert not complaints(browser)
 
 
@@ -245,9 +249,9 @@ def test_runs_and_steps_can_be_read_without_scripts(served: Served, browser: web
     try:
         browser.get(f"{served.url}/runs?range=7d&outcome=repaired")
         browser.find_element(By.CSS_SELECTOR, "#run-rows a").click()
-        WebDriverWait(browser, 10).until(lambda driver: driver.find_elements(By.CSS_SELECTOR, "#steps a"))
+        WebDriverWait(browser, 10, POLL_S).until(lambda driver: driver.find_elements(By.CSS_SELECTOR, "#steps a"))
         browser.find_element(By.CSS_SELECTOR, "#steps a[href*='/steps/1/0']").click()
-        WebDriverWait(browser, 10).until(lambda driver: "/steps/1/0" in driver.current_url)
+        WebDriverWait(browser, 10, POLL_S).until(lambda driver: "/steps/1/0" in driver.current_url)
         assert "Arguments" in browser.find_element(By.TAG_NAME, "main").text
     finally:
         browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})

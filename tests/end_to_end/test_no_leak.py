@@ -39,7 +39,9 @@ RAW = {"llm.tokens", "llm.segments", "llm.reasoned", "llm.parsed", "llm.dead-let
 """Topics before clean, and records as received: internal, and the only ones that may hold text as the model wrote it."""
 CUT = ("reasoning and answer", "call", "state")
 """Texts that go through cut in two at each of their characters; the others are in `tests/processors`."""
-RESULT = ToolResult(stream_id="s", call_id="call_0", status="ok", content={"said": f"{PHONE}, {MAIL}"}, error=f"password={SECRET}")
+RESULT = ToolResult(
+    stream_id="s", call_id="call_0", status="ok", content={"said": f"{PHONE}, {MAIL}"}, error=f"password={SECRET}"
+)
 RING = with_new_key(None)
 META = Meta(user=f"call {PHONE}", tools=TOOLS, attrs={"mail": MAIL}, session_id="leak")
 
