@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from processors.pii.arguments import marked, parameters_by_name
 from processors.pii.excerpts import without_cut_values
 from processors.pii.fields import FieldCleaner, KnownValues
-from processors.pii.joints import Joined, Joints
+from processors.pii.joints import Joined, Joints, kind_of
 from processors.pii.live import LiveText
 from processors.pii.redact import Naming, Numbered, plain
 from processors.pii.rules import SHIPPED, Finder, PiiRules
@@ -95,8 +95,11 @@ class CleanStage:
             return [*held.feed(event)]
         except RAISED:
             self._joints = Joints(self._rules)
-            waiting = [one.event for one in held.close() if one.event is not event]
-            return [self._failure(one) for one in (*waiting, event)]
+            waiting = [one for one in held.close() if one.event is not event]
+            # Which of the texts it was is not known; what is no text goes on.
+            return [
+                one if kind_of(one.event) is None else self._failure(one.event) for one in (*waiting, Joined(event))
+            ]
 
     def _guarded(self, one: Joined | Failure) -> list[Event]:
         if isinstance(one, Failure):

@@ -2,7 +2,8 @@
 
 Markup that is taken out of an answer can stand inside a value: `call 138<!-- … -->00138000`. Each text by itself holds
 half a number, which no rule finds; the answer, which joins its texts, shows the whole. So a text whose end may be the
-beginning of a value waits for the next of its kind, or for the stream's end, and both are searched as one.
+beginning of a value waits for the next of its kind, or for the stream's end, and both are searched as one. What comes
+between waits behind it, so that steps stay in order.
 
 Blocks of reasoning are joined with a line end, which is a boundary; of them only digits are read on over it. What is
 split on purpose over two arguments of a call (`{"area": "138", "rest": "00138000"}`) is not put together: a rule that
@@ -11,6 +12,7 @@ did would take any two numbers side by side for one.
 
 import re
 from bisect import bisect_left
+from collections import deque
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 
@@ -21,9 +23,11 @@ from processors.pii.rules import PiiRules
 from processors.pii.span import PiiSpan
 from processors.pii.stream import HELD_CHARS_MAX, MEMORY_CHARS, PROBE, open_from
 from schemas.reasoning import Node
-from schemas.segment import Closed, Segment, SegmentKind
+from schemas.segment import Closed, Delta, Segment, SegmentKind
 from schemas.wire import Event
 
+EVENTS_MAX = 64
+"""Most events that wait behind such a text: no value is cut by more."""
 TEXTS_MAX = 16
 """Most texts that wait for one value: what is cut more often is no value."""
 LOOK_CHARS = HELD_CHARS_MAX + MEMORY_CHARS
@@ -52,52 +56,75 @@ class Joined:
 
 
 @dataclass(slots=True)
+class _Held:
+    """An event in its place; those behind it wait until it is settled."""
+
+    one: Joined
+    is_settled: bool = True
+
+
+@dataclass(slots=True)
 class _Line:
     """The texts of one kind: those that wait, and the end of what went on before them."""
 
-    waiting: list[Joined] = field(default_factory=list)
+    waiting: list[_Held] = field(default_factory=list)
     before: str = ""
 
 
 class Joints:
-    """One stream's events, in order; holds back texts whose end is open."""
+    """One stream's events, in order; holds back texts whose end is open, and what comes behind them."""
 
-    __slots__ = ("_cues", "_lines", "_rules")
+    __slots__ = ("_cues", "_lines", "_queue", "_rules")
 
     def __init__(self, rules: PiiRules) -> None:
         self._rules = rules
         self._cues = (*(needle for needle, _ in rules.words), *(letter for letter, _ in rules.cues))
         self._lines: dict[SegmentKind, _Line] = {}
+        self._queue: deque[_Held] = deque()
 
     def feed(self, event: Event) -> list[Joined]:
         """One event → what is settled, this one last if it is."""
-        kind = kind_of(event)
-        order = getattr(event, "order", -1)
-        held = (one.event.order for line in self._lines.values() for one in line.waiting)  # type: ignore[union-attr]  # texts, which have an order
-        if isinstance(event, Closed) or any(order == waiting for waiting in held):
-            return [*self.close(), Joined(event)]
-        if kind is None:
+        if isinstance(event, Delta):
             return [Joined(event)]
-        line = self._lines.setdefault(kind, _Line())
-        settled: list[Joined] = []
-        if line.waiting and not _goes_on(line.waiting[-1].event, event):
-            settled, line.waiting, line.before = line.waiting, [], ""
-        line.waiting.append(Joined(event))
-        return settled + self._settled(line)
+        held = _Held(Joined(event))
+        if isinstance(event, Closed) or len(self._queue) >= EVENTS_MAX or self._is_about_held(event):
+            return [*self.close(), held.one]
+        self._queue.append(held)
+        kind = kind_of(event)
+        if kind is not None:
+            line = self._lines.setdefault(kind, _Line())
+            if line.waiting and not _goes_on(line.waiting[-1].one.event, event):
+                _settle(line.waiting)
+                line.waiting, line.before = [], ""
+            line.waiting.append(held)
+            self._search(line)
+        return self._in_order()
 
     def close(self) -> list[Joined]:
         """What waited for more."""
-        lines, self._lines = self._lines, {}
-        return [one for line in lines.values() for one in line.waiting]
+        queue, self._queue, self._lines = self._queue, deque(), {}
+        return [held.one for held in queue]
 
     def open_end(self, kind: SegmentKind) -> str:
         """The end of what waits, as it was written, for who shows the next text as it comes."""
         line = self._lines.get(kind)
-        return "".join(_text(one)[-HELD_CHARS_MAX:] for one in line.waiting) if line else ""
+        return "".join(_text(held.one)[-HELD_CHARS_MAX:] for held in line.waiting) if line else ""
 
-    def _settled(self, line: _Line) -> list[Joined]:
-        texts = [_text(one) for one in line.waiting]
-        before, last = line.before, line.waiting[-1].event
+    def _is_about_held(self, event: Event) -> bool:
+        order = getattr(event, "order", -1)
+        waiting = (held.one.event for line in self._lines.values() for held in line.waiting)
+        return any(order == one.order for one in waiting if isinstance(one, Segment | Node))
+
+    def _in_order(self) -> list[Joined]:
+        ready = []
+        while self._queue and self._queue[0].is_settled:
+            ready.append(self._queue.popleft().one)
+        return ready
+
+    def _search(self, line: _Line) -> None:
+        """Look over the borders of the texts that wait; what nothing can follow in is settled."""
+        texts = [_text(held.one) for held in line.waiting]
+        before, last = line.before, line.waiting[-1].one.event
         start = len(before)
         text = before + "".join(texts)
         is_full = len(texts) >= TEXTS_MAX or not _may_go_on(last)
@@ -105,15 +132,15 @@ class Joints:
         known = self._told(before, texts)
         cut = min([cut, *(span.start for span in known if span.end > cut)])
         known = [span for span in known if span.end <= cut]
-        ready: list[Joined] = []
-        left: list[Joined] = []
-        for one, part in zip(line.waiting, texts, strict=True):
+        count = 0
+        for held, part in zip(line.waiting, texts, strict=True):
             end = start + len(part)
-            (ready if end <= cut else left).append(_with_edges(one, (start, end), known, text))
+            held.one = _with_edges(held.one, (start, end), known, text)
+            held.is_settled = end <= cut
+            count += held.is_settled
             start = end
-        line.waiting = left
-        line.before = (before + "".join(texts[: len(ready)]))[-MEMORY_CHARS:]
-        return ready
+        line.waiting = line.waiting[count:]
+        line.before = (before + "".join(texts[:count]))[-MEMORY_CHARS:]
 
     def _told(self, before: str, texts: list[str]) -> list[PiiSpan]:
         """Values near the borders between the texts, found in what they say together."""
@@ -176,6 +203,11 @@ class Joints:
             return False
         last = find_pii(text, self._rules)[-1:]
         return bool(last) and last[0].end >= len(text) - 1
+
+
+def _settle(waiting: list[_Held]) -> None:
+    for held in waiting:
+        held.is_settled = True
 
 
 def kind_of(event: Event) -> SegmentKind | None:

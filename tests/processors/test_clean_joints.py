@@ -6,11 +6,11 @@ import pytest
 
 from processors.clean import CleanOptions, CleanStage
 from processors.knowledge import shipped_knowledge
-from processors.pii.joints import TEXTS_MAX
+from processors.pii.joints import EVENTS_MAX, TEXTS_MAX
 from processors.pii.redact import redact
 from processors.pipeline import pipeline
 from schemas.output import Output
-from schemas.reasoning import Label, Node
+from schemas.reasoning import Label, Node, StateEntry
 from schemas.segment import Closed, Delta, Relabel, Segment, SegmentKind
 from schemas.token import Token
 from schemas.wire import Event, encode
@@ -137,6 +137,22 @@ def test_what_is_held_comes_before_what_is_said_about_it_and_before_the_end() ->
     assert [type(event) for event in out] == [Segment, Relabel]
     out, _ = cleaned(response(0, "call 138"), Closed(stream_id="s", chars=8, tokens=1))
     assert [type(event) for event in out] == [Segment, Closed]
+
+
+def state(order: int) -> StateEntry:
+    return StateEntry(stream_id="s", key="note", source="c", content="so", confidence=1, order=order, span=(0, 1))
+
+
+def test_what_comes_between_waits_so_that_events_stay_in_order() -> None:
+    stage = CleanStage()
+    assert not [out for event in (response(0, "call 138"), state(1), node(2, "so")) for out in stage.feed(event)]
+    out = list(stage.feed(response(3, "00138000 now.")))
+    assert [event.order for event in out if not isinstance(event, Closed)] == [0, 1, 2, 3]
+    assert [event.text for event in out if isinstance(event, Segment)] == ["call [PHONE_REDACTED]", " now."]
+    stage = CleanStage()
+    held = [len(list(stage.feed(event))) for event in (response(0, "call 138"), *map(state, range(1, 200)))]
+    assert max(held) <= EVENTS_MAX + 1
+    assert sum(held) == 200
 
 
 def test_digits_are_read_over_the_border_of_two_blocks_of_reasoning() -> None:
