@@ -23,7 +23,7 @@ from streams.registry_changes import Registry
 from streams.running_page import PAGE_FILE
 from streams.settings import ConfigError, Settings
 from streams.store import QueryError, Reader
-from streams.web import download, explore, learned, live, pages
+from streams.web import calls, download, explore, learned, live, pages
 from streams.web.state import CACHE, LISTENERS, READER, REGISTRY, STOPPING, TEMPLATES, Cache
 from streams.web.words import FILTERS, visible
 
@@ -93,7 +93,7 @@ def create_app(reader: Reader, settings: Settings, registry: Registry | None = N
     )
     environment.filters.update(FILTERS)
     application[TEMPLATES] = environment
-    for module in (pages, learned, explore, download, live):
+    for module in (pages, calls, learned, explore, download, live):
         application.add_routes(module.ROUTES)
     application.router.add_get("/static/{name}", _static)
     application.router.add_get("/login", _login_page)

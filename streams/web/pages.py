@@ -7,6 +7,7 @@ from aiohttp import web
 
 from schemas.jsonvalue import JsonObject
 from streams.web import runs
+from streams.web.calls import calls_of_run
 from streams.web.difference import of_call
 from streams.web.filters import OUTCOMES, filter_of
 from streams.web.progress import progress_of
@@ -48,16 +49,21 @@ async def run_page(request: web.Request) -> web.Response:
         raise web.HTTPNotFound(reason="No such tab.")
     offset = _number(request.query.get("offset", "0"))
     limit = runs.TRANSCRIPT_PAGE if tab == "transcript" else runs.STEPS_PAGE
-    streams, steps = await asyncio.gather(
-        ask(request, runs.streams_of, run["run_id"]), ask(request, runs.steps_of, run, offset, limit + 1)
-    )
+    streams, steps, calls = await asyncio.gather(
+        ask(request, runs.streams_of, run["run_id"]), ask(request, runs.steps_of, run, offset, limit + 1),
+        ask(request, calls_of_run, run),
+    )  # fmt: skip
     for stream in streams:
         if stream["state"] == "open":
             stream["ended_at"] = datetime.now(UTC)
     has_more = len(steps) > limit
     steps = steps[:limit]
     context: JsonObject = {"run": run, "streams": streams, "steps": steps, "tab": tab, "tabs": TABS, "offset": offset}
-    context |= {"next_offset": offset + limit if has_more else 0, "progress": progress_of(streams, steps)}
+    context |= {
+        "next_offset": offset + limit if has_more else 0,
+        "progress": progress_of(streams, steps, calls),
+        "calls": calls,
+    }
     if tab == "timeline":
         context["axis"], context["rows"] = rows_of(streams, steps)
     elif tab == "transcript":

@@ -10,19 +10,21 @@ from pathlib import Path
 
 import pytest
 from selenium import webdriver
+from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
+from schemas.execution import Execution
 from schemas.trajectory import Step
 from streams.settings import Settings
 from streams.store import Reader
 from streams.trajectories_to_clickhouse import Sink
 from streams.web.app import start_web
 from tests.browser.conftest import CHROMIUM, DRIVER
-from tests.streams.samples import stats, week
+from tests.streams.samples import executions, stats, week
 from tests.streams.test_web import HOSTILE, hostile
 
 pytestmark = pytest.mark.browser
@@ -36,9 +38,10 @@ PAGES = {
     "signature": "/failures/signature?range=7d&signature=tool:repaired:object/single_quotes", "patterns": "/patterns",
     "pattern": "/patterns/rr-quotes?range=7d", "overview": "/dashboards?range=7d", "tools": "/dashboards/tools?range=7d",
     "behaviour": "/dashboards/behaviour?range=7d", "pipeline": "/pipeline?range=1h", "sql": "/sql", "export": "/export",
+    "calls": "/calls?range=1h",
     "not-found": "/runs/nothing",
 }  # fmt: skip
-EMPTY = ("/runs", "/failures", "/failures/signature?signature=x", "/patterns", "/dashboards", "/dashboards/tools",
+EMPTY = ("/runs", "/calls", "/failures", "/failures/signature?signature=x", "/patterns", "/dashboards", "/dashboards/tools",
          "/dashboards/behaviour", "/pipeline", "/sql", "/export")  # fmt: skip
 
 
@@ -53,7 +56,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     dsn = f"chdb://{tmp_path_factory.mktemp('browser')}"
     sink = Sink(dsn)
     sink.migrate()
-    sink.write([*week(time.time() * 1000, 60), *hostile()])
+    sink.write([*week(time.time() * 1000, 60), *hostile(), *executions(time.time() * 1000)])
     sink.write_stats(stats(int(time.time())))
     reader = Reader(dsn)
     loop = asyncio.new_event_loop()
@@ -225,6 +228,34 @@ def test_a_new_run_comes_into_the_live_list_and_waits_while_somebody_reads(
     assert not browser.find_elements(By.ID, "run-live-two")
     browser.execute_script("document.getElementById('resume').click()")
     assert browser.find_elements(By.ID, "run-live-two")
+    assert not complaints(browser)
+
+
+def test_a_call_moves_from_next_to_now_to_done_by_itself(
+    served: Served, browser: webdriver.Chrome, shots: Path
+) -> None:
+    sized(browser, 1280, 860, "light")
+    now = time.time() * 1000
+    call = Execution(
+        stream_id="moving-s0", call_id="call_0", task="moving", tenant="acme", tool="refund_order", order=0,
+        state="planned", arguments='{"order_id": 7}', ts=now,
+    )  # fmt: skip
+    served.sink.write([call])
+    opened(browser, f"{served.url}/calls?range=1h")
+
+    def shown_under(title: str) -> bool:
+        place = f"//section[h2[starts-with(normalize-space(.), '{title}')]]//a[.='refund_order']"
+        WebDriverWait(browser, 6, 0.1, [StaleElementReferenceException]).until(
+            lambda driver: driver.find_elements(By.XPATH, place)
+        )
+        return len(browser.find_elements(By.XPATH, "//a[.='refund_order']")) == 1
+
+    assert shown_under("What comes next")
+    served.sink.write([replace(call, state="running", ts=now + 100)])
+    assert shown_under("Being done now")
+    browser.save_screenshot(str(shots / "calls-running.png"))
+    served.sink.write([replace(call, state="ended", status="ok", duration_ms=40.0, ts=now + 200)])
+    assert shown_under("Done")
     assert not complaints(browser)
 
 

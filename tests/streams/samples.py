@@ -3,6 +3,7 @@
 import random
 from collections.abc import Iterator
 
+from schemas.execution import Execution, Handover
 from schemas.failure import Failure, FailureCode, Stage
 from schemas.output import FormatFound, Output, OutputMetadata, Reasoning
 from schemas.pattern import Evidence, Pattern, PatternKind, PatternState
@@ -157,6 +158,33 @@ def stats(now_s: int, minutes: int = 60) -> list[StageStat]:
         for minute in range(minutes)
         for stage in ("segment", "reason", "tool", "clean")
         for partition in range(2)
+    ]  # fmt: skip
+
+
+def executions(now_ms: float, task: str = "run-live", tenant: str = "acme") -> list[SinkEvent]:
+    """A task at work, and one that ended at its bound."""
+
+    def one(order: int, tool: str, state: str, **more: object) -> Execution:
+        return Execution(
+            stream_id=f"{task}-s0", call_id=f"call_{order}", task=task, tenant=tenant, tool=tool, order=order,
+            state=state, arguments=f'{{"city":"<b>Oslo {order}</b>"}}', tokens=120, ts=now_ms - 9_000 + 1_000 * order, **more,
+        )  # fmt: skip
+
+    ended = {"duration_ms": 812.0, "cost_usd": 0.002}
+    done = {"tool": "get_weather", "call_id": "call_0", "stream_id": "s", "status": "ok"}
+    return [
+        *(one(order, tool, "planned") for order, tool in enumerate(("get_weather", "book", "pay", "broken", "get_weather", "mail"))),
+        one(0, "get_weather", "running"), one(0, "get_weather", "ended", status="ok", **ended),
+        one(1, "book", "ended", status="business_failure", reason="http-business", error="余额不足 <script>alert(1)</script>", **ended),
+        one(2, "pay", "ended", status="not_run", reason="review", strategies=("vip-refund",)),
+        one(3, "broken", "ended", status="system_error", reason="breaker", error="skipped: http:shop"),
+        one(4, "get_weather", "running"), one(0, "get_weather", "planned"),
+        Handover(
+            stream_id="run-over-s0", task="run-over", tenant=tenant, bound="steps_max", limit=15.0, ts=now_ms - 5_000,
+            spent={"steps": 15, "tokens": 4_100, "cost_usd": 0.12, "step_s": 0.0}, done=(done,) * 15,
+            left=({"call_id": "call_15", "name": "refund"},),
+            next="steps_max is 15: a person raises it, runs what is left, or closes the task.",
+        ),
     ]  # fmt: skip
 
 

@@ -22,7 +22,7 @@ from streams.settings import ConfigError, Settings
 from streams.store import Reader
 from streams.trajectories_to_clickhouse import Sink
 from streams.web.app import start_web
-from tests.streams.samples import patterns, stats, week
+from tests.streams.samples import executions, patterns, stats, week
 
 NOW = time.time()
 STATIC = Path(__file__).parent.parent.parent / "streams" / "web" / "static"
@@ -37,7 +37,7 @@ HOSTILE = (
 PAGES = (
     "/runs", "/runs?range=7d&outcome=failed", "/runs?range=7d&text=weather&tool=get_weather&agent=shop", "/runs?before=zzz",
     "/runs?since=2026-13-45&until=nonsense", "/failures?range=7d", "/failures?only=unlearned", "/failures/signature?signature=x",
-    "/patterns", "/dashboards", "/dashboards/tools", "/dashboards/behaviour", "/pipeline", "/sql", "/export", "/login",
+    "/calls", "/calls?range=7d&tool=pay", "/patterns", "/dashboards", "/dashboards/tools", "/dashboards/behaviour", "/pipeline", "/sql", "/export", "/login",
 )  # fmt: skip
 
 
@@ -46,7 +46,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Sink, str
     dsn = f"chdb://{tmp_path_factory.mktemp('web')}"
     sink = Sink(dsn)
     sink.migrate()
-    sink.write([*week(NOW * 1000, 120), *hostile()])
+    sink.write([*week(NOW * 1000, 120), *hostile(), *executions(NOW * 1000)])
     sink.write_stats(stats(int(NOW)))
     yield sink, dsn
     sink.close()
@@ -312,3 +312,23 @@ def test_nothing_is_loaded_from_elsewhere() -> None:
         assert not re.search(r"https?://|(?:src|href)=\"//|@import", text), path
         assert "url(" not in text or path.suffix == ".html", path
         assert not re.search(r"<script>|<style| style=| on\w+=\"", text), f"{path}: the policy forbids inline code"
+
+
+def test_calls_are_shown_as_being_done_to_come_and_done(stored: tuple[Sink, str]) -> None:
+    async def check(session: ClientSession, url: str) -> None:
+        body = await text_of(session, f"{url}/calls")
+        parts = re.split(r"<h2>(Being done now|What comes next|Done) ", body)
+        sections = {parts[place]: parts[place + 1] for place in (1, 3, 5)}
+        rows = {name: re.findall(r"/steps/(\d)/0", text) for name, text in sections.items()}
+        assert rows == {"Being done now": ["4"], "What comes next": ["5"], "Done": ["3", "2", "1", "0"]}
+        assert "余额不足 &lt;script&gt;" in sections["Done"]
+        assert 'href="/patterns/vip-refund"' in sections["Done"]
+        assert "steps_max is 15: a person raises it" in parts[0]
+        only = await text_of(session, f"{url}/calls?tool=pay")
+        assert "No call is running" in only
+        assert "No call was dispatched" in await text_of(session, f"{url}/calls?since=2026-01-01&until=2026-01-02")
+        run = await text_of(session, f"{url}/runs/run-live")
+        assert re.search(r"Done</h2>.*4 calls: .*1 ok", run, re.DOTALL)
+        assert re.search(r"Running now</h2>.*get_weather .*Next</h2><p>mail ", run, re.DOTALL)
+
+    over_http(stored[1], check)
