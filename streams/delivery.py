@@ -44,6 +44,10 @@ class Delivery(Protocol):
         """Partitions are this worker's now, and no others."""
         ...
 
+    async def close(self) -> None:
+        """Nothing is this worker's any more, and nothing will be."""
+        ...
+
     async def sent_before(self, places: list[TopicPartition]) -> frozenset[bytes]:
         """Keys of outputs that are durable although no commit of these partitions says so."""
         ...
@@ -96,6 +100,9 @@ class AtLeastOnce:
     async def hold(self, places: Sequence[TopicPartition]) -> None:
         """Nothing is tied to a partition."""
 
+    async def close(self) -> None:
+        """The producer is closed by whoever opened it."""
+
     async def sent_before(self, places: list[TopicPartition]) -> frozenset[bytes]:
         return await already_sent(self._settings, self._ends, places)
 
@@ -119,6 +126,7 @@ class ExactlyOnce:
         self._ends = ends
         self._settings = settings
         self._own: dict[TopicPartition, tuple[AIOKafkaProducer, Outbox]] = {}
+        self._is_closed = False
 
     def add(self, items: Iterable[Publish | DeadLetter], place: TopicPartition) -> None:
         outbox = self._own[place][1]
@@ -144,8 +152,17 @@ class ExactlyOnce:
         gone = [self._own.pop(place)[0] for place in self._own.keys() - set(places)]
         await asyncio.gather(*(close_producer(producer) for producer in gone))
         for place in places:
-            if place not in self._own:
-                self._own[place] = await self._producer_of(place)
+            if place in self._own:
+                continue
+            made = await self._producer_of(place)
+            if self._is_closed:  # meanwhile, by the loop; partitions are assigned in a task of the client
+                await close_producer(made[0])
+                return
+            self._own[place] = made
+
+    async def close(self) -> None:
+        self._is_closed = True
+        await self.hold(())
 
     async def sent_before(self, places: list[TopicPartition]) -> frozenset[bytes]:
         """A transaction has its offsets with it: these are of streams that the metadata had no room for."""

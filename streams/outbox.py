@@ -14,6 +14,7 @@ from zlib import crc32
 
 from schemas.failure import Failure, FailureCode, Stage
 from schemas.output import Output
+from schemas.trajectory import Step
 from schemas.wire import Event, encode
 from streams.open_stream import NUMBER_HEADER, TRACE_HEADER, DeadLetter, Publish
 from streams.settings import ServerAwayError
@@ -49,9 +50,7 @@ class Outbox:
             record = item.record
             self._append(self._dead_letters, partition, record.key, record.value, self._reasons(item))
             return
-        value = encode(item.event)
-        if len(value) > RECORD_BYTES_MAX:
-            value = encode(_cut_down(item.event))
+        value = _value(item.event)
         headers = [(NUMBER_HEADER, b"%d" % item.number)]
         if item.trace is not None and _TRACE.fullmatch(item.trace):
             headers.append((TRACE_HEADER, _next_hop(item.trace, f"{self._group}/{item.stream_id}")))
@@ -127,6 +126,14 @@ def _nothing(_topic: str, _partition: int, _offset: int) -> None:
 def signature_of(failure: Failure) -> str:
     """What makes two failures the same; free of content."""
     return failure.signature or f"{failure.stage}:{failure.code}"
+
+
+def _value(event: Event) -> bytes:
+    """An event's bytes, cut down if a record has no room for them; a character has at least one byte."""
+    chars = len(event.response) if isinstance(event, Output) else len(event.text) if isinstance(event, Step) else 0
+    if chars <= RECORD_BYTES_MAX and len(value := encode(event)) <= RECORD_BYTES_MAX:
+        return value
+    return encode(_cut_down(event))
 
 
 def _cut_down(event: Event) -> Event:

@@ -125,7 +125,7 @@ class Worker:
                 looping = self._loop(clients.consumer, held, Turn(stop, away, pulse))
                 await together(looping, self._watch(held, stop), pulse.beat(stop))
             finally:
-                await held.delivery.hold(())
+                await held.delivery.close()
 
     async def _watch(self, held: Held, stop: asyncio.Event) -> None:
         """Know the lag, and end the worker when records wait and none is taken: a supervisor starts it anew."""

@@ -2,9 +2,12 @@
 
 The jars come from Maven (pom.xml beside this file) into `~/.cache`-like storage that `JARS` names, once; after that no
 network is needed. Every broker is controller and broker at the same time; all end with the process that started them.
+
+    python -m tests.servers.kafka_cluster    gets the jars; says what is missing and exits with 1 if it can't
 """
 
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -20,16 +23,37 @@ from streams import leash
 POM = Path(__file__).with_name("pom.xml")
 JARS = Path(os.environ.get("HERMES_KAFKA_JARS", Path.home() / ".cache" / "hermes-streams" / "kafka-4.1.0"))
 START_S_MAX = 60.0
+JAVA_MIN = 17
 HEAP = "-Xms192m -Xmx384m"
 CLUSTER_ID = "hermesTestsAAAAAAAAAAA"
 
 
 def missing() -> str | None:
-    """What this machine lacks to run the cluster; None if nothing."""
-    for program in ("java", "mvn"):
-        if shutil.which(program) is None and not (program == "mvn" and jars_are_there()):
-            return program
+    """What this machine lacks for tests on real servers; None if nothing. Servers that are named are used as they are."""
+    if "KAFKA_BOOTSTRAP" not in os.environ:
+        if _java_version() < JAVA_MIN:
+            return f"java {JAVA_MIN} is not installed, and KAFKA_BOOTSTRAP names no broker"
+        if not jars_are_there() and not _fetched():
+            return "mvn is not installed or could not get Apache Kafka's jars"
+    if "REDIS_URL" not in os.environ and not (shutil.which("redis-server") or shutil.which("valkey-server")):
+        return "redis-server is not installed, and REDIS_URL names none"
     return None
+
+
+def _java_version() -> int:
+    if (java := shutil.which("java")) is None:
+        return 0
+    said = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
+    found = re.search(r'version "(\d+)', said)
+    return int(found[1]) if found else 0
+
+
+def _fetched() -> bool:
+    try:
+        fetch_jars()
+    except (OSError, subprocess.CalledProcessError):
+        return False
+    return True
 
 
 def jars_are_there() -> bool:
@@ -172,3 +196,10 @@ def free_ports(count: int) -> list[int]:
     finally:
         for probe in probes:
             probe.close()
+
+
+if __name__ == "__main__":
+    lack = missing()
+    if lack is not None:
+        sys.stdout.write(lack + "\n")
+    sys.exit(lack is not None)
