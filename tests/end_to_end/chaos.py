@@ -26,17 +26,23 @@ from tempfile import TemporaryDirectory
 from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaError
 
+from processors.snapshot import Snapshot
+from schemas.trajectory import Step
 from schemas.wire import encode
 from streams.embedded import engines
 from streams.lag import lags
+from streams.open_stream import Poisoned
+from streams.partition import Partition
 from streams.settings import Settings
+from streams.stage import chains
 from streams.store import Reader
+from streams.tokens_to_outputs import hot_path
 from streams.topics import apply, load_topology
 from tests.end_to_end.faults import CHAIN, Faults, Processes
-from tests.end_to_end.test_workers_killed import expected, tokens_of, without_volatile
+from tests.end_to_end.test_workers_killed import TEXTS, expected, tokens_of, without_volatile
 from tests.servers.kafka_cluster import Broker, cluster
 from tests.servers.redis_server import RedisServer
-from tests.streams.flow import consumed, interleaved, outputs
+from tests.streams.flow import consumed, interleaved, outputs, reads
 
 OPEN = 100
 POISON = (b"\xff\xfe", b'{"seq": 1}', b'{"schema":"token/9","stream_id":"x","seq":0,"text":""}')
@@ -170,13 +176,22 @@ def count(found: list, report: Report) -> None:
 
 
 def count_steps(records: list, report: Report) -> None:
-    """Steps of each stream in the order in which they first came; failures are counted down from -1 and stand between."""
+    """Steps of each stream in the order in which they first came, against that of a worker that nothing happens to."""
     orders: dict[str, dict[tuple[int, int], None]] = {}
     for step in outputs(records):
         orders.setdefault(step["stream_id"], {})[step["order"], step["part"]] = None
+    right = [undisturbed(i) for i in range(len(TEXTS))]
     report.steps = sum(map(len, orders.values()))
-    said = [[place for place in order if place[0] >= 0] for order in orders.values()]
-    report.reordered = sum(places != sorted(places) for places in said)
+    report.reordered = sum(list(found) != right[int(name[1:]) % len(TEXTS)] for name, found in orders.items())
+
+
+def undisturbed(text: int) -> list[tuple[int, int]]:
+    """Order and part of the steps that one worker gives for a text, as it gives them."""
+    topology, snapshot = load_topology(Settings()), Snapshot()
+    (chain,) = chains(topology, hot_path(lambda: snapshot), CHAIN, group_prefix="", publish_between=False)
+    part = Partition(chain, 0, "", Poisoned(), time.time)
+    part.take(reads(*tokens_of(f"s{text}", text)))
+    return [(item.event.order, item.event.part) for item in part.out if isinstance(getattr(item, "event", None), Step)]
 
 
 def rows(settings: Settings) -> tuple[int, int]:
