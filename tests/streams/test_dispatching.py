@@ -310,7 +310,7 @@ def test_the_worker_publishes_results_and_again_when_outputs_are_read_again(runn
         await produce(settings, f"{settings.topic_prefix}llm.outputs", [*values, ("x", b"not ours")])
         first = await once(settings, 10)
         both = await once(replace(settings, group_prefix="again"), 20)
-        told = await consumed(settings, "llm.executions", 60)
+        told = await consumed(settings, "llm.executions", 50)
         return first, both, [decode(record.value) for record in told]
 
     first, both, told = asyncio.run(main())
