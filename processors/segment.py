@@ -30,7 +30,7 @@ class Segmenter:
         """`deltas`: also give text of segments that are still open; every piece is then read at once."""
         meta = opened.meta
         self._catalog = catalog
-        self._hints = catalog.hints(meta.format, meta.model)
+        self._hints = catalog.hints(meta.format, meta.model) if meta.format or meta.model else frozenset()
         self._ledger = Ledger(opened.stream_id, limits)
         self._places = Places(catalog.automaton, self._ledger, Tools(meta.tools), limits)
         if meta.reasoning_open:
@@ -62,7 +62,7 @@ class Segmenter:
             places.send()
         else:
             self._wake = places.wake
-        return self._ledger.take()
+        return self._ledger.take() if self._ledger.out else ()
 
     def _stop(self) -> list[SegmentEvent]:
         """The stream is longer than the limit: what is beyond is not read."""

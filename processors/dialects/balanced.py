@@ -32,24 +32,24 @@ class Strings:
     """First characters of these markers."""
 
 
-def quoted(stops: tuple[str, ...]) -> Strings:
-    """Strings in double or single quotation marks with backslash escapes."""
+def quoted(stops: tuple[str, ...], last: str) -> Strings:
+    """Strings in double or single quotation marks with backslash escapes, in a body that a `last` ends."""
     strings = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"' + "|" + r"'[^'\\]*+(?:\\.[^'\\]*+)*+'"
     inside = {mark: rf"[^{mark}\\]*+(?:\\.[^{mark}\\]*+)*+" for mark in "\"'"}
-    return _strings(strings, inside, "\"'", stops)
+    return _strings(strings, inside, "\"'", stops, last)
 
 
 def delimited(mark: str) -> Strings:
     """Strings between two equal marks of several characters, without escapes."""
     literal = re.escape(mark)
-    return _strings(rf"{literal}(?:(?!{literal}).)*+{literal}", {mark: rf"(?:(?!{literal}).)*+"}, mark[0], ())
+    return _strings(rf"{literal}(?:(?!{literal}).)*+{literal}", {mark: rf"(?:(?!{literal}).)*+"}, mark[0], (), "}")
 
 
-def _strings(whole: str, inside: dict[str, str], first: str, stops: tuple[str, ...]) -> Strings:
+def _strings(whole: str, inside: dict[str, str], first: str, stops: tuple[str, ...], last: str) -> Strings:
     heads = "".join(sorted({text[0] for text in stops}))
     plain = rf"[^{re.escape(_OPEN + _CLOSE + first + heads)}]*+"
     return Strings(
-        wake=re.compile(rf"[{re.escape(_CLOSE + heads)}]"),
+        wake=re.compile(rf"[{re.escape(last + heads)}]"),
         skip=re.compile(rf"{plain}(?:(?:{whole}){plain})*+", re.DOTALL),
         inside={mark: re.compile(pattern, re.DOTALL) for mark, pattern in inside.items()},
         stop=re.compile("|".join(re.escape(text) for text in stops) or r"(?!)"),

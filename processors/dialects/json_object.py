@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import orjson
 
 from processors.dialects.loose import Read, has_twice_at_top, read_loosely
+from processors.dialects.made import draft_of
 from processors.dialects.reading import Head
 from schemas.jsonvalue import Json, JsonObject
 from schemas.segment import CallDraft
@@ -38,6 +39,9 @@ def read_object(raw: str, head: Head, keys: Keys) -> CallDraft:
         return damaged(raw, head)
     if head.name is not None:
         return _draft(head, head.name, read)
+    name, arguments = read.value.get(keys.name[0]), read.value.get(keys.arguments[0])
+    if isinstance(name, str) and isinstance(arguments, dict) and len(read.value) == 2:
+        return _draft(head, name, Read(arguments, read.mends))  # as most calls are
     if keys.name_is_key and len(read.value) == 1:
         name, arguments = next(iter(read.value.items()))
         if isinstance(arguments, dict):
@@ -49,7 +53,7 @@ def read_object(raw: str, head: Head, keys: Keys) -> CallDraft:
 
 
 def _draft(head: Head, name: str, read: Read, call_id: str | None = None) -> CallDraft:
-    return CallDraft(dialect=DIALECT, name=name, call_id=call_id or head.call_id, value=read.value, mends=read.mends)
+    return draft_of(DIALECT, name, call_id or head.call_id, read.value, read.mends)
 
 
 def _call_of(value: JsonObject, head: Head, keys: Keys) -> CallDraft | None:

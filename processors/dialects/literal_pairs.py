@@ -50,7 +50,7 @@ class PairsReader:
         self._stop = self._shape.close.split(ECHO)[-1]
         self._is_fresh = True
         is_literal = self._shape.typing is Typing.SELF and not self._shape.quote and NAME not in self._stop
-        self._balanced = Balanced(quoted((self._stop,)), _ENDLESS, _blank) if is_literal else None
+        self._balanced = Balanced(quoted((self._stop,), "}"), _ENDLESS, _blank) if is_literal else None
         self.wake: Wake = always
 
     @property
@@ -87,7 +87,7 @@ class PairsReader:
     def draft(self, raw: str, head: Head) -> CallDraft:
         """See table.Reader."""
         name = head.name or ""
-        schema = head.tools.schemas.get(name)
+        schema = head.tools.schema_of(name)
         properties = schema.get("properties") if schema is not None else None
         known = properties if isinstance(properties, dict) else None
         blank = CallDraft(dialect=DIALECT, name=head.name, call_id=head.call_id)

@@ -23,6 +23,8 @@ _TOKEN = re.compile(
 )
 _STRINGS = frozenset({"double", "quotes_replaced"})
 _NO_CODES = frozenset({"double", "json", "mark"})
+_KEY_END = re.compile(r'"\s*:')
+"""Stands behind each key, and seldom in a string: as often as there are pairs, if no key stands twice."""
 _ESCAPES = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})')
 
 
@@ -40,7 +42,9 @@ def read_loosely(text: str) -> Read | None:
         value = orjson.loads(text)
     except (orjson.JSONDecodeError, UnicodeEncodeError):  # not strict JSON, or a lone surrogate
         return _with_controls(text) or _python(text)
-    return None if text.count(":") != _pairs_in(value) and has_doubles(text) else Read(value)
+    pairs = _pairs_in(value)
+    may_be_double = text.count(":") != pairs and len(_KEY_END.findall(text)) != pairs
+    return None if may_be_double and has_doubles(text) else Read(value)
 
 
 def has_doubles(text: str) -> bool:

@@ -63,7 +63,7 @@ class ElementsReader:
         root = self._tree(raw, head.nesting_max)
         if root is None:
             return CallDraft(dialect=DIALECT, name=head.name, call_id=head.call_id, arguments_text=raw)
-        schema = head.tools.schemas.get(head.name or "")
+        schema = head.tools.schema_of(head.name or "")
         schema = {"type": "object", **(schema if isinstance(schema, dict) else {})}
         try:
             value = _typed(_Node("", root.children), schema) if root.children else {}

@@ -1,20 +1,21 @@
 """What a body reader is told about the call that it reads."""
 
-from typing import NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import Protocol
 
-from schemas.jsonvalue import JsonObject
+from schemas.jsonvalue import Json
 
 
 class Schemas(Protocol):
     """The registered tools."""
 
-    @property
-    def schemas(self) -> dict[str, JsonObject]:
-        """Parameter schemas by name."""
+    def schema_of(self, name: str) -> Json:
+        """The parameter schema of a tool; None of one that is not registered."""
         ...
 
 
-class Head(NamedTuple):
+@dataclass(slots=True)  # not frozen: that takes twice as long to make, once for each call
+class Head:
     """A call's opening marker, read."""
 
     name: str | None

@@ -51,9 +51,9 @@ def body_of(grammar: CallGrammar, stops: tuple[str, ...]) -> Body:
     match grammar.body:
         case "json_object":
             keys = Keys(grammar.name_keys, grammar.argument_keys, name_is_key=grammar.name_is_key)
-            return _balanced(quoted(stops), 0, lambda raw, head: read_object(raw, head, keys))
+            return _balanced(quoted(stops, "}"), 0, lambda raw, head: read_object(raw, head, keys))
         case "python_call":
-            return _balanced(quoted(stops), 1, read_python)
+            return _balanced(quoted(stops, ")"), 1, read_python)
         case "delimited_literal":
             return _balanced(
                 delimited(grammar.delimiter), 0, lambda raw, head: read_literal(raw, head, grammar.delimiter)

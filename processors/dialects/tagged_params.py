@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import orjson
 
+from processors.dialects.made import draft_of_params, param_of
 from processors.dialects.reading import Head
 from processors.segmenting.format import ParamMarkers
 from processors.segmenting.template import Literal, beginning, heads_of, parse, whole
@@ -186,7 +187,7 @@ class ParamsReader:
             self._value.end = self._value.first_close if self._value.first_close >= 0 else len(raw)
             found += self._split(self._value, raw)
         params = tuple([self._param(item, raw[item.start : item.end]) for item in found])
-        return CallDraft(dialect=DIALECT, name=head.name, call_id=head.call_id, params=params, mends=mends)
+        return draft_of_params(DIALECT, head, params, mends)
 
     def _split(self, value: _Found, raw: str) -> list[_Found]:
         """A value that was never closed → the values that follow each other in it."""
@@ -205,15 +206,15 @@ class ParamsReader:
         return _Found(_group(found, markers.keys) or "", kind, string, start, end)
 
     def _param(self, item: _Found, value: str) -> Param:
-        cdata = _CDATA.match(value)
+        cdata = _CDATA.match(value) if "<" in value else None
         if cdata and value.rstrip().endswith("]]>"):
             value = value.rstrip()[cdata.end() : -3]
         elif self._markers.is_framed:
             value = _FRAME.sub("", value)
         key = _ENTITY.sub(lambda entity: _ENTITIES[entity[0]], item.key) if "&" in item.key else item.key
         if item.string is not None:
-            return Param(key=key, value=value, type="string" if item.string == "true" else _type_of(value))
-        return Param(key=key, value=value, type=item.type)
+            return param_of(key, value, "string" if item.string == "true" else _type_of(value))
+        return param_of(key, value, item.type)
 
 
 def _type_of(value: str) -> str | None:

@@ -90,7 +90,7 @@ class CallReader:
         assert mark.grammar is not None
         self._mark = mark
         self._call: Call = self._automaton.call(mark.grammar)
-        name, call_id = entry.names(found)
+        name, call_id = entry.names(found) if entry.has_names else (None, None)
         self._head = Head(name, call_id, mark.grammar.body, self._tools, self._limits.nesting_max)
         self._head_text = found[0]
         self.start = offset + found.start()
@@ -179,7 +179,8 @@ class CallReader:
     def _missing(self, at: int) -> int:
         """How many characters the closing marker still needs at least."""
         rest = self._window[at:].lstrip()
-        return min((len(text) - len(rest) for text in self._call.close_literals if text.startswith(rest)), default=1)
+        sizes = [len(text) for text in self._call.close_literals if text.startswith(rest)]
+        return min(sizes) - len(rest) if sizes else 1
 
     def _take(self, at: int, end: int, repairs: tuple[str, ...] = ()) -> tuple[int, Outcome]:
         """A call is whole: its body ends at `at`, its markup at `end`."""

@@ -9,6 +9,7 @@ from schemas.segment import SegmentKind
 RESPONSE = SegmentKind.RESPONSE
 REASONING = SegmentKind.REASONING
 STATE = SegmentKind.STATE
+TOOL_CALL = SegmentKind.TOOL_CALL
 
 CALL = MarkKind.CALL
 REASONING_OPEN = MarkKind.REASONING_OPEN

@@ -68,10 +68,6 @@ class Places:
         if self._place in {Places._in_text, Places._in_fence}:
             self._run.send(self._kind)
 
-    def _wait(self, wake: Wake) -> bool:
-        self.wake = wake
-        return False
-
     def _take(self, end: int) -> None:
         if end > self._at:
             self._run.write(self._window[self._at : end], self._kind)
@@ -86,7 +82,8 @@ class Places:
             self._run.put_aside(window[at:here])
             self._at = here
         if solid is None:
-            return self._wait(start.idle)
+            self.wake = start.idle
+            return False
         outcome = self._mark_at(start, here)
         if outcome is None:
             self._leave_fresh(here)
@@ -105,7 +102,8 @@ class Places:
             hit = trigger(window, look)
             if hit is None:
                 self._take(len(window))
-                return self._wait(table.idle)
+                self.wake = table.idle
+                return False
             here = hit.start()
             if hit.end() > here + 1:  # inline code
                 look = hit.end()
@@ -119,14 +117,15 @@ class Places:
         """A character with which something may begin; None when nothing does."""
         window, character = self._window, self._window[here]
         self._take(here)
-        is_tilde = character == "~" and (here + 1 == len(window) or window[here + 1] == "~")
-        if character == "`" or is_tilde or (character == "<" and window.startswith("<!", here)):
-            return self._at_quoted(here)
         if character != "\n":
+            after = window[here + 1 : here + 2]
+            if character == "`" or (character == "<" and after == "!") or (character == "~" and after in {"", "~"}):
+                return self._at_quoted(here)
             return self._mark_at(self._table, here)
         if here + 1 < len(window) or self._is_final:
             return self._mark_at(self._line_table, here + 1)
-        return self._wait(self._table.idle)
+        self.wake = self._table.idle
+        return False
 
     def _at_quoted(self, here: int) -> bool:
         window = self._window
@@ -134,7 +133,8 @@ class Places:
         may_be_fence = begins_line and self._kind is members.RESPONSE  # in reasoning, fences are often not closed
         end, opening = self._quoted.open(window, here, is_line_start=may_be_fence, is_final=self._is_final)
         if opening is Opening.WAIT:
-            return self._wait(self._table.idle)
+            self.wake = self._table.idle
+            return False
         if opening is Opening.COMMENT:
             self._at, self._place = end, Places._in_comment
             return True
@@ -146,15 +146,16 @@ class Places:
     def _in_fence(self) -> bool:
         end, is_closed = self._quoted.through_fence(self._window, self._at, is_final=self._is_final)
         self._take(end)
-        if not is_closed:
-            return self._wait(self._quoted.wake)
-        self._place = Places._in_text
-        return True
+        self.wake = self._quoted.wake
+        if is_closed:
+            self._place = Places._in_text
+        return is_closed
 
     def _in_comment(self) -> bool:
         self._at, is_closed = self._quoted.through_comment(self._window, self._at, is_final=self._is_final)
+        self.wake = self._quoted.wake
         if not is_closed:
-            return self._wait(self._quoted.wake)
+            return False
         text, after = self._quoted.comment, self._base + self._at
         before = after - len(COMMENT_OPEN) - len(text) - len(COMMENT_CLOSE)
         self._run.end(members.RESPONSE, before, by_mark=False)
@@ -189,13 +190,15 @@ class Places:
         """Act on the mark that stands here; None when there is none, False when there may be one."""
         window = self._window
         if len(window) - here < table.longest and window[here:] in table.missing:
-            return self._cut_off(table, here) if self._is_final else self._wait(table.idle)
+            self.wake = table.idle
+            return self._cut_off(table, here) if self._is_final else False
         for group in table.groups_at(window, here):
             found = group.whole.match(window, here)
             if found is None or group.may_extend:
                 may_begin = group.may_begin(window, here)
                 if may_begin and not self._is_final:
-                    return self._wait(group.hold)
+                    self.wake = group.hold
+                    return False
                 if may_begin and found is None:
                     return self._cut_off(table, here)
             if found is not None:
@@ -205,7 +208,8 @@ class Places:
     def _found(self, entry: Entry, found: re.Match[str]) -> bool | None:
         window, kind, end = self._window, entry.mark.kind, found.end()
         if end == len(window) and not self._is_final:
-            return self._wait(always)
+            self.wake = always
+            return False
         here = found.start()
         is_bare = kind is members.REASONING_CLOSE and self._kind is members.RESPONSE
         if here and (is_mentioned_close if is_bare else is_mention)(window, here, end):
@@ -246,7 +250,8 @@ class Places:
             if is_stray:
                 self._fresh_after(end)
             return
-        if self._may_be_talk(mark, is_bare):
+        is_unopened = mark.kind is members.CONTENT_CLOSE and not self._is_wrapped
+        if is_unopened or (is_bare and self._is_closed) or mark.kind in members.LAST:  # markup if no more text follows
             self._run.put_aside(found[0], is_leak=mark.kind is not members.CONTENT_CLOSE or found[0][:2] != "</")
             self._has_tokens = True
             self._at, self._place = end, Places._at_fresh
@@ -256,25 +261,20 @@ class Places:
         else:
             self._run.end(self._kind, here, by_mark=True)
             self._ledger.settle()
-        self._is_closed = self._is_closed or mark.kind is members.REASONING_CLOSE
+        self._is_closed |= mark.kind is members.REASONING_CLOSE
         self._is_wrapped = mark.kind is members.CONTENT_OPEN
         self._fresh_after(end)
         if mark.kind is members.REASONING_OPEN:
             self.enter_reasoning(mark.formats)
 
-    def _may_be_talk(self, mark: Mark, is_bare: bool) -> bool:
-        """Whether it is markup only where nothing but markup follows."""
-        is_second_close = is_bare and self._is_closed
-        is_unopened = mark.kind is members.CONTENT_CLOSE and not self._is_wrapped
-        return is_second_close or is_unopened or mark.kind in members.LAST
-
     def _fresh_after(self, end: int) -> None:
         self._at, self._place = end, Places._at_fresh
         self._run.restart(self._base + end)
         self._has_tokens = False
-        self._kind = members.RESPONSE
-        known, opened_by = self._automaton, self._opened_by
-        self._table, self._line_table = known.again(opened_by) if opened_by else (known.text, known.line)
+        if self._kind is members.REASONING:
+            self._kind = members.RESPONSE
+            known, opened_by = self._automaton, self._opened_by
+            self._table, self._line_table = known.again(opened_by) if opened_by else (known.text, known.line)
 
     def enter_reasoning(self, formats: frozenset[str]) -> None:
         """A block was opened by a marker of these formats, or by the prompt, if there are none."""

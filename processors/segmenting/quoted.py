@@ -37,7 +37,7 @@ class Quoted:
 
     def __init__(self) -> None:
         self._fence = ""
-        self._comment = io.StringIO()
+        self._comment: io.StringIO
         self.wake: Wake = always
 
     @property

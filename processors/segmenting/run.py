@@ -75,7 +75,8 @@ class Run:
         self._restore(text)
 
     def _restore(self, text: str) -> None:
-        self._text = io.StringIO()
+        self._text.seek(0)
+        self._text.truncate()
         self._room = self._held_max - self._text.write(text)
         if self._unsent is not None:
             self._unsent = [text] if text else []

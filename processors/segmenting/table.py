@@ -5,7 +5,7 @@ patterns to try, and the beginnings of literals are in another, which tells how 
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -34,6 +34,8 @@ class Entry:
     mark: Mark
     name_group: str | None
     id_group: str | None
+    has_names: bool
+    """Whether there is such a group."""
 
     def names(self, found: re.Match[str]) -> tuple[str | None, str | None]:
         """The tool's name and the call's id that the marker holds."""
@@ -67,10 +69,8 @@ class Table:
     """The marks of one situation, compiled."""
 
     marks: tuple[Mark, ...]
-    groups: dict[str, Group]
-    """By the literal with which a mark begins, or may begin."""
-    lengths: dict[str, tuple[int, ...]]
-    """By the first characters of a text: the lengths of the literals that it may begin with, longest first."""
+    ways: Mapping[str, tuple[tuple[str, tuple[Group, ...]], ...]]
+    """By the first characters of a text: the literals that it may begin with, longest first, and their marks."""
     missing: dict[str, int]
     """Beginning of a literal → characters that the shortest such literal still needs."""
     longest: int
@@ -85,11 +85,10 @@ class Table:
 
     def groups_at(self, window: str, here: int) -> tuple[Group, ...]:
         """The marks that may stand here, by their first characters."""
-        lengths = self.lengths.get(window[here : here + _KEY_CHARS]) or self.lengths.get(window[here : here + 1], ())
-        for length in lengths:
-            group = self.groups.get(window[here : here + length])
-            if group is not None:
-                return (group, *self.others) if self.others and _WORD.match(window, here) else (group,)
+        key = window[here : here + _KEY_CHARS]
+        for literal, groups in self.ways.get(key) or self.ways.get(key[:1], ()):
+            if window.startswith(literal, here):
+                return (*groups, *self.others) if self.others and _WORD.match(window, here) else groups
         return self.others if self.others and _WORD.match(window, here) else ()
 
     def missing_at(self, window: str, here: int) -> int:
@@ -139,20 +138,23 @@ def table_of(marks: Iterable[Mark], extra: tuple[str, ...] = (), lines: Iterable
         for literal in literals
     }
     others = [mark for mark in marks if "" in heads[mark]]
-    lengths: dict[str, set[int]] = {}
+    alike: dict[str, set[str]] = {}
     for literal in literals:
         short = literal[:_KEY_CHARS]
-        sizes = {len(other) for other in literals if other.startswith(short) or short.startswith(other)}
-        lengths.setdefault(short, set()).update(sizes)
-        lengths.setdefault(literal[:1], set()).update({len(literal)} if len(literal) < _KEY_CHARS else ())
+        same = {other for other in literals if other.startswith(short) or short.startswith(other)}
+        alike.setdefault(short, set()).update(same)
+        alike.setdefault(literal[:1], set()).update({literal} if len(literal) < _KEY_CHARS else ())
+    ways = {
+        key: tuple((literal, (groups[literal],)) for literal in sorted(same, key=len, reverse=True))
+        for key, same in alike.items()
+    }
     missing: dict[str, int] = {}
     for literal in sorted(literals, key=len, reverse=True):
         for size in range(1, len(literal)):
             missing[literal[:size]] = len(literal) - size
     return Table(
         marks=marks,
-        groups=groups,
-        lengths={key: tuple(sorted(sizes, reverse=True)) for key, sizes in lengths.items()},
+        ways=ways,
         missing=missing,
         longest=max(map(len, literals), default=0),
         others=(group_of(others),) if others else (),
@@ -171,7 +173,7 @@ def group_of(marks: Iterable[Mark]) -> Group:
         patterns.append(f"(?P<{tag}>{pattern})")
         groups = [f"{name}_{tag}" for name in ("name", "id", "index")]
         names = [group if f"<{group}>" in pattern else None for group in groups]
-        entries[tag] = Entry(mark, names[0], names[1] or names[2])
+        entries[tag] = Entry(mark, names[0], names[1] or names[2], any(names))
     partial = either(beginning(mark.sequence) for mark in marks)
     hold = _one_of({sign for mark in marks for sign in _last_signs(mark.sequence)})
     plain = [

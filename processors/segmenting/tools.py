@@ -5,7 +5,7 @@ from collections.abc import Collection
 
 from processors.dialects.json_object import Keys, has_call_keys
 from processors.segmenting.format import CallGrammar
-from schemas.jsonvalue import JsonObject
+from schemas.jsonvalue import Json, JsonObject
 from schemas.segment import CallDraft
 
 _CUT_NAME_CHARS_MIN = 5
@@ -18,28 +18,32 @@ _WRITTEN_NAME = re.compile(r'"(?:tool_)?name"\s*:\s*"([^"]*)("?)')
 class Tools:
     """The registered tools of one stream: schemas in OpenAI form, or bare functions; read when first needed."""
 
-    __slots__ = ("_given", "_schemas")
+    __slots__ = ("_functions", "_given")
 
     def __init__(self, given: tuple[JsonObject, ...]) -> None:
         self._given = given
-        self._schemas: dict[str, JsonObject] | None = None
+        self._functions: dict[str, JsonObject] | None = None
 
-    @property
-    def schemas(self) -> dict[str, JsonObject]:
-        """Parameter schemas by name."""
-        if self._schemas is None:
-            self._schemas = {}
-            for tool in self._given:
-                function = tool.get("function", tool)
-                name = function.get("name") if isinstance(function, dict) else None
-                if isinstance(name, str):
-                    self._schemas[name] = function.get("parameters", {})
-        return self._schemas
+    def schema_of(self, name: str) -> Json:
+        """The parameter schema of a tool; None of one that is not registered."""
+        function = self._named.get(name)
+        return None if function is None else function.get("parameters", {})
 
     @property
     def names(self) -> Collection[str]:
         """Registered names."""
-        return self.schemas.keys()
+        return self._named
+
+    @property
+    def _named(self) -> dict[str, JsonObject]:
+        functions = self._functions
+        if functions is None:
+            functions = self._functions = {}
+            for tool in self._given:
+                function = tool.get("function", tool)
+                if isinstance(function, dict) and isinstance(function.get("name"), str):
+                    functions[function["name"]] = function
+        return functions
 
     def may_be(self, name: str | None) -> bool:
         """Whether a call without a marker of its own may have this name."""
