@@ -81,7 +81,7 @@ def test_implied_reasoning_relabels_what_was_sent() -> None:
 
 def test_a_call_is_given_as_soon_as_its_markup_ends() -> None:
     segmenter = Segmenter(load_catalog(), Opened(stream_id="s", meta=Meta()))
-    assert segmenter.feed('Hello.\n<tool_call>\n{"name": "a", "arguments": {}}\n</tool_cal') == []
+    assert list(segmenter.feed('Hello.\n<tool_call>\n{"name": "a", "arguments": {}}\n</tool_cal')) == []
     kinds = [event.kind for event in segmenter.feed("l>") if isinstance(event, Segment)]
     assert kinds == [SegmentKind.RESPONSE, SegmentKind.TOOL_CALL]
 
