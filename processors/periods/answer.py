@@ -15,7 +15,7 @@ def answer_periods(request: JsonObject) -> JsonObject:
     user, now = request["user"], request.get("now")
     if not isinstance(user, str):
         raise TypeError("user: not a string")
-    moment = None if now is None else _moment(now)
+    moment = None if now is None else moment_of(now)
     reading = read_periods(user, moment, policy=read_policy(request.get("policy")))
     return {
         "id": request.get("id"),
@@ -28,7 +28,8 @@ def answer_periods(request: JsonObject) -> JsonObject:
     }
 
 
-def _moment(now: Json) -> datetime:
+def moment_of(now: Json) -> datetime:
+    """A request's `now`; raises TypeError or ValueError with a message for whoever wrote it."""
     if not isinstance(now, str):
         raise TypeError("now: not a string")
     try:

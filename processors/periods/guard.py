@@ -41,11 +41,9 @@ ADJACENT_GUARDS = frozenset(
 """Classes that change a period only right behind it."""
 
 
-def guarded(item: Item, tokens: Sequence[Token], text: str, *, has_now: bool) -> Item:
-    """The item, unread if time words that no rule read stand close to it, or if it needs a `now` that isn't there."""
+def guarded(item: Item, tokens: Sequence[Token], text: str) -> Item:
+    """The item, unread if time words that no rule read stand close to it."""
     start, end = item.span
-    if not has_now and item.confidence != Sure.LITERAL:
-        return replace(item, kind="unread", start=None, end=None, why="no `now`", confidence=Sure.UNREAD)
     if item.kind not in ("date", "range", "datetime"):
         return item
     if _is_cut_span(item, tokens):

@@ -38,6 +38,9 @@ LIST_LINKS = frozenset({"and", "versus", "comma", "the", "poss"})
 """What may stand between two periods of one list."""
 LINKS = LIST_LINKS | {"ratio", "or", "to", "till", "dash", "from", "between"}
 """What may stand between two periods that share a year."""
+FAR_APART = tuple(datetime(year, 10, 17, 21, 15) for year in (2026, 1901, 2099))  # noqa: DTZ001 - naive on purpose
+"""Moments in which no word means the same but one that needs none; in the first a number may be a year."""
+NO_NOW = "no `now`"
 ITEMS_MAX = 64
 """Most periods taken from one text."""
 
@@ -54,8 +57,10 @@ def read_periods(
     del lang
     if len(user) > LIMITS.user_chars_max:
         return Reading(kind="unread")
+    if now is None:
+        return _without_now(user, policy)
     text = normalise(user)
-    context = Context(now=now or datetime(2000, 1, 1), policy=policy, text=text)  # noqa: DTZ001 - naive on purpose
+    context = Context(now=now, policy=policy, text=text)
     tokens = reduced(tokens_of(text, context), context)
     tokens = [token for place, token in enumerate(tokens) if not _is_stray_day(tokens, place, context)]
     tokens = without_slips(tokens, text)
@@ -63,8 +68,23 @@ def read_periods(
         return Reading(kind="unread" if any(isinstance(token.held, Part) for token in tokens) else "none")
     found = _with_neighbours(tokens)
     items = tuple(_item(token, user, context) for token in found if isinstance(token.held, Value))[:ITEMS_MAX]
-    items = tuple(guarded(item, tokens, text, has_now=now is not None) for item in items)
+    items = tuple(guarded(item, tokens, text) for item in items)
     return _verdict(items, tokens, text)
+
+
+def _without_now(user: str, policy: Policy) -> Reading:
+    """What the words say whenever they are said: what differs between far moments needs a `now`, and has no bounds."""
+    reading, *others = (read_periods(user, moment, policy=policy) for moment in FAR_APART)
+    if all(other == reading for other in others):
+        return reading
+    everywhere = set(reading.items).intersection(*(other.items for other in others))
+    items = tuple(item if item in everywhere else _needing_now(item) for item in reading.items)
+    shown = next((item for item in items if item.why == NO_NOW), None)
+    return Reading(kind="unread", text=shown.text if shown else "", items=items)
+
+
+def _needing_now(item: Item) -> Item:
+    return replace(item, kind="unread", start=None, end=None, readings=(), why=NO_NOW, confidence=Sure.UNREAD)
 
 
 def _is_stray_day(tokens: Sequence[Token], place: int, context: Context) -> bool:

@@ -1,10 +1,11 @@
 """Damaged argument text → arguments that fit the tool's schema, or a refusal that says why."""
 
 from processors.repair.confidence import confidence_of
+from processors.repair.plain_types import SchemaError
 from processors.repair.repairing import check, check_pairs, coerce_params, repair
 from processors.repair.rules import NO_RULES, RuleBook, RuleError, Rules, rules_of
 from processors.repair.strict import telling
-from processors.repair.toolschema import SchemaError, ToolSchema, compile_tool
+from processors.repair.toolschema import ToolSchema, compile_tool
 from processors.repair.work import Repaired
 
 __all__ = [

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from processors.repair.match_enum import match_enum
+from processors.repair.match_enum import match_known, match_near
 from processors.repair.moment import is_moment
 from processors.repair.nodes import LITERALS, NULLS, Bare, Cut, Escaped, Loose
 from processors.repair.placeholder import is_placeholder
@@ -34,8 +34,8 @@ def is_null(node: Json, spec: Spec) -> bool:
     if node is None:
         return True
     if isinstance(node, Bare):
-        return node in NULLS and node not in spec.enum
-    if not isinstance(node, str) or node in spec.enum:
+        return node in NULLS and not spec.index.find(str(node))
+    if not isinstance(node, str) or spec.index.find(str(node)):
         return False
     if isinstance(node, Loose) and spec.nullable and node.strip() in NULLS:
         return True
@@ -63,19 +63,24 @@ def fit_scalar(node: Json, spec: Spec, path: str, work: Work) -> Json:
 
 
 def _fit_enum(node: Json, spec: Spec, path: str, work: Work) -> Json:
-    if any(node == member and isinstance(node, bool) == isinstance(member, bool) for member in spec.enum):
+    if member := spec.index.find(str(node) if isinstance(node, str) else node):
         if isinstance(node, Bare):
             work.note("auto_quoted_values", path)
-        return next(member for member in spec.enum if node == member)
+        return member[0]
     text = node.plain if isinstance(node, Escaped) else str(node)
     if isinstance(node, Escaped) and not node.is_valid:
         work.note("backslash_dropped", path)
-    for member in spec.enum:
-        if isinstance(member, int | float) and not isinstance(member, bool) and decimal_of(text.strip()) == member:
-            if not isinstance(node, Bare | Loose):
-                work.note("number_from_string", path)
-            return member
-    match = match_enum(text, spec)
+    written = decimal_of(text.strip())
+    number = spec.index.number(written) if written is not None else None
+    if number is not None:
+        if not isinstance(node, Bare | Loose):
+            work.note("number_from_string", path)
+        return number
+    match = match_known(text, spec)
+    if match is None:
+        if not work.may_try(len(spec.enum)):
+            return work.refuse("too_large", path)
+        match = match_near(text, spec)
     if not match.problem:
         if match.code or isinstance(node, Bare):
             work.note(match.code or "auto_quoted_values", path, said=text if match.code else None)

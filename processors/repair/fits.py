@@ -7,6 +7,9 @@ from processors.repair.read_number import read_number
 from processors.repair.toolschema import Spec, is_period
 from processors.repair.words import WORDS, fold
 
+NEAR_MEMBERS_MAX = 500
+"""Members of an enum among which a slip of the pen is looked for, when many places are tried."""
+
 
 def fits(node: Node, spec: Spec) -> bool:
     """Whether the value could be meant for a place of this kind."""
@@ -52,7 +55,8 @@ def _holds(node: Node, spec: Spec) -> bool:
 def _scalar_fits(node: Node, spec: Spec) -> bool:
     text = str(node)
     if spec.enum:
-        return bool(match_enum(text, spec).code) or node in spec.enum
+        is_near = len(spec.enum) <= NEAR_MEMBERS_MAX
+        return bool(match_enum(text, spec, is_near=is_near).code) or bool(spec.index.find(node))
     if spec.format == "date":
         return not read_date(text).problem
     if spec.wants("string") and spec.types:

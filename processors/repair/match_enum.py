@@ -7,8 +7,10 @@ A tie at any step is a refusal: two candidates are no candidate.
 import re
 from dataclasses import dataclass
 
+from rapidfuzz import process
 from rapidfuzz.distance import OSA, Indel
 
+from processors.repair.enum_index import EnumIndex
 from processors.repair.toolschema import Spec
 from processors.repair.words import WORDS, fold
 from schemas.jsonvalue import Json
@@ -35,17 +37,21 @@ class Match:
     near: tuple[Json, ...] = ()
 
 
-def match_enum(text: str, spec: Spec) -> Match:
-    """The member of an enum that a text means."""
-    texts = [member for member in spec.enum if isinstance(member, str)]
-    if text in texts:
-        return Match(text)
+def match_enum(text: str, spec: Spec, *, is_near: bool = True) -> Match:
+    """The member of an enum that a text means; is_near: also one that is a slip of the pen away."""
+    return match_known(text, spec) or (match_near(text, spec) if is_near else Match(problem="enum_no_match"))
+
+
+def match_known(text: str, spec: Spec) -> Match | None:
+    """The member that a text spells or says in other words, in constant time; None: none is known."""
+    index = spec.index
+    if (False, text) in index.exact:
+        return Match(index.exact[False, text])
     if len(text) > TEXT_MAX:
         return Match(problem="enum_no_match")
-    for member in spec.enum:
-        if not isinstance(member, str) and text.strip().casefold() == str(member).casefold():
-            return Match(member, "enum_typed")
-    return _by_spelling(text, texts) or _by_meaning(text, texts, spec) or _by_distance(text, texts, spec)
+    if (said := text.strip().casefold()) in index.typed:
+        return Match(index.typed[said], "enum_typed")
+    return _by_spelling(text, index) or _by_meaning(text, spec)
 
 
 def _one(found: list[str], code: str) -> Match | None:
@@ -55,46 +61,43 @@ def _one(found: list[str], code: str) -> Match | None:
     return Match(problem="enum_ambiguous", near=tuple(kinds)) if kinds else None
 
 
-def _by_spelling(text: str, members: list[str]) -> Match | None:
+def _by_spelling(text: str, index: EnumIndex) -> Match | None:
     plain = text.strip().casefold()
     bare = text.strip(_DECORATION).casefold()
     for said, code in ((plain, "enum_case"), (bare, "enum_decoration")):
-        if match := _one([member for member in members if member.casefold() == said], code):
+        if match := _one(index.by_case.get(said, []), code):
             return match
-    if match := _one([member for member in members if fold(member) and fold(member) == fold(text)], "enum_case"):
+    if match := _one(index.by_fold.get(fold(text), []), "enum_case"):
         return match
     for shape in (_LABEL, _REMARK, _ASIDE):
         part = shape.match(text.strip())
         inner = part[1].strip(_DECORATION).casefold() if part else ""
-        if inner and (match := _one([member for member in members if member.casefold() == inner], "enum_decoration")):
+        if inner and (match := _one(index.by_case.get(inner, []), "enum_decoration")):
             return match
     return None
 
 
-def _by_meaning(text: str, members: list[str], spec: Spec) -> Match | None:
+def _by_meaning(text: str, spec: Spec) -> Match | None:
+    index = spec.index
     if hinted := spec.hints.get(fold(text)):
         return Match(hinted, "enum_described")
     meant = WORDS.booleans.get(fold(text))
-    alike = [member for member in members if meant is not None and WORDS.booleans.get(fold(member)) is meant]
-    if len(members) <= 3 and (match := _one(alike, "enum_alias")):
+    alike = index.by_truth.get(meant, []) if meant is not None else []
+    if len(index.texts) <= 3 and (match := _one(alike, "enum_alias")):
         return match
     for said in (fold(text) or text.strip(), fold(text).removeprefix("the"), fold(text.strip(_DECORATION))):
-        groups = WORDS.value_groups.get(said)
-        shared = [
-            member
-            for member in members
-            if groups and groups & WORDS.value_groups.get(fold(member) or member, frozenset())
-        ]
-        if match := _one(shared, "enum_alias"):
+        if match := _one(index.of_group(WORDS.value_groups.get(said, ())), "enum_alias"):
             return match
     return None
 
 
-def _by_distance(text: str, members: list[str], spec: Spec) -> Match:
-    said = fold(text)
-    if not said:
+def match_near(text: str, spec: Spec) -> Match:
+    """The member that is a slip of the pen away, or why none is; looks at each member."""
+    said, index = fold(text), spec.index
+    if not said or len(text) > TEXT_MAX:
         return Match(problem="enum_no_match")
-    ranked = sorted((OSA.distance(said, fold(member)), member) for member in members)
+    found = process.extract(said, index.folded, scorer=OSA.distance, score_cutoff=2 * DISTANCE_MAX, limit=None)
+    ranked = sorted((int(distance), index.texts[place]) for _, distance, place in found)
     if ranked:
         best, member = ranked[0]
         second = ranked[1][0] if len(ranked) > 1 else 99
@@ -103,20 +106,21 @@ def _by_distance(text: str, members: list[str], spec: Spec) -> Match:
         ties = tuple(other for distance, other in ranked if distance <= min(best + 1, DISTANCE_MAX))
         if len(ties) > 1 and best < len(said) / 1.5:
             return Match(problem="enum_ambiguous", near=ties)
-    return _no_match(text, said, members, spec)
+    return _no_match(text, said, spec)
 
 
 def _is_clear(best: int, second: int) -> bool:
     return second - best >= 2 or (best == 1 and second > 2)
 
 
-def _no_match(text: str, said: str, members: list[str], spec: Spec) -> Match:
+def _no_match(text: str, said: str, spec: Spec) -> Match:
     """Why nothing fits: several members are near, or none is."""
-    near = {member: _nearness(said, fold(member)) for member in members}
+    index = spec.index
+    near = {member: _nearness(said, folded) for member, folded in zip(index.texts, index.folded, strict=True)}
     close = tuple(member for member, nearness in near.items() if nearness >= CLOSE)
     coded = bool(_CODE.match(text.strip())) and any(_CODE.match(word) for word in spec.hints)
     if coded or (len(close) > 1 and max(near.values()) >= CLOSEST):
-        return Match(problem="enum_ambiguous", near=close or tuple(members))
+        return Match(problem="enum_ambiguous", near=close or tuple(index.texts))
     return Match(problem="enum_no_match", near=close)
 
 

@@ -12,15 +12,12 @@ from dataclasses import dataclass, field
 import jsonschema_rs
 
 from processors.limits import LIMITS
+from processors.repair.enum_index import EnumIndex, index_of
 from processors.repair.moment import is_clock, is_moment
+from processors.repair.plain_types import JSON_TYPES, SchemaError, plain_types
 from processors.repair.words import WORDS, fold, tokens
 from schemas.jsonvalue import Json, JsonObject
 
-TYPE_WORDS = {
-    "dict": "object", "map": "object", "struct": "object", "float": "number", "double": "number", "int": "integer",
-    "long": "integer", "str": "string", "bool": "boolean", "tuple": "array", "list": "array", "set": "array",
-}  # fmt: skip
-JSON_TYPES = frozenset({"object", "array", "string", "number", "integer", "boolean", "null"})
 _HINT = re.compile(
     r"([\w+-]{1,16}) ?(?:means|stands for|is|=|:|->|→|表示|代表|即) ?([\w -]{1,40}?)(?=[,;.)，；。、]|$)"
 )
@@ -30,12 +27,9 @@ _PATTERN = re.compile(r"regex|regular expression|pattern", re.IGNORECASE)
 _CONTENT = frozenset({"content", "contents", "text", "body", "data", "message", "code", "description", "title"})
 
 
+NO_MEMBERS = EnumIndex()
 FORMATS = {"date-time": is_moment, "time": is_clock}
 """Formats read as people and models write them: RFC 3339, but the offset may be left out where it is the user's own."""
-
-
-class SchemaError(ValueError):
-    """A tool definition that is no JSON Schema; the message names the place."""
 
 
 @dataclass(slots=True, eq=False)
@@ -47,6 +41,8 @@ class Spec:
     """JSON Schema type words without `null`; empty: any."""
     nullable: bool = False
     enum: tuple[Json, ...] = ()
+    index: EnumIndex = NO_MEMBERS
+    """The members of `enum`, ready to be looked up."""
     format: str = ""
     description: str = ""
     minimum: float | None = None
@@ -111,7 +107,7 @@ def is_period(spec: Spec) -> bool:
 def compile_tool(tool: JsonObject) -> ToolSchema:
     """Compile an OpenAI function schema, an MCP or Anthropic tool, or a bare JSON Schema; raises SchemaError."""
     name, parameters = _unwrapped(tool)
-    parameters = _plain_types(parameters, 0)
+    parameters = plain_types(parameters, name)
     try:
         validator = jsonschema_rs.Draft202012Validator(parameters, validate_formats=True, formats=FORMATS)
     except (ValueError, TypeError) as error:  # what jsonschema-rs raises on a schema that is none, or a dead $ref
@@ -131,22 +127,6 @@ def _unwrapped(tool: JsonObject) -> tuple[str, JsonObject]:
     if isinstance(inner.get("name"), str) and "type" not in inner and "properties" not in inner:
         return inner["name"], {"type": "object", "properties": {}}
     return str(inner.get("title") or ""), inner
-
-
-def _plain_types(schema: Json, depth: int) -> Json:
-    if depth > LIMITS.nesting_max:
-        raise SchemaError("tool: nested deeper than the limit")
-    if isinstance(schema, list):
-        return [_plain_types(item, depth + 1) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
-    plain = {key: _plain_types(value, depth + 1) for key, value in schema.items()}
-    kind = plain.get("type")
-    if isinstance(kind, str) and kind not in JSON_TYPES:
-        plain.pop("type")
-        if TYPE_WORDS.get(kind.lower()) or kind.lower() in JSON_TYPES:
-            plain["type"] = TYPE_WORDS.get(kind.lower(), kind.lower())
-    return plain
 
 
 class _Reader:
@@ -277,6 +257,8 @@ def _bound(schema: JsonObject, word: str) -> float | None:
 
 def _describe(spec: Spec) -> None:
     words = f"{spec.name} {spec.description}"
+    if spec.enum:
+        spec.index = index_of(spec.enum)
     spec.is_container = bool(spec.types) and not spec.enum and spec.types <= {"object", "array"}
     spec.is_plain_text = spec.types == {"string"} and not (spec.enum or spec.format or spec.choices)
     if spec.wants("string") and not spec.enum:
@@ -285,10 +267,9 @@ def _describe(spec: Spec) -> None:
         spec.is_path = not (spec.is_pattern or is_content) and bool(_PATH.search(words))
     if spec.types & {"number", "integer"}:
         spec.unit = WORDS.unit_of(spec.name, spec.description)
-    for member in spec.enum:
-        if isinstance(member, str):
-            spec.hints.setdefault(fold(member), member)
-    members = {fold(member): member for member in spec.enum if isinstance(member, str)}
+    for folded, member in zip(spec.index.folded, spec.index.texts, strict=True):
+        spec.hints.setdefault(folded, member)
+    members = dict(zip(spec.index.folded, spec.index.texts, strict=True))
     found = _HINT.findall(spec.description) + _HINT_BEHIND.findall(spec.description) if members else ()
     for word, meaning in found:
         for said, meant in ((word, meaning), (meaning, word)):

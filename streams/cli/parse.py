@@ -10,6 +10,8 @@ import typer
 from pydantic import TypeAdapter, ValidationError
 
 from processors.knowledge import Knowledge, knowledge_of, shipped_knowledge
+from processors.periods.answer import moment_of
+from processors.periods.reading import read_policy
 from processors.pipeline import PipelineOptions, run
 from schemas.jsonvalue import JsonObject
 from schemas.output import Output
@@ -81,9 +83,13 @@ def meta_of(request: JsonObject) -> Meta:
     given["tools"] = request.get("tools") or ()
     given["reasoning_open"] = bool(request.get("reasoning_open"))
     try:
-        return _META.validate_python(given)
+        meta = _META.validate_python(given)
     except ValidationError as error:
         raise RequestError(_why(error)) from None
+    if meta.now:
+        moment_of(meta.now)  # raises ValueError: a time that can't be read would leave dates unchecked without a word
+    read_policy(meta.policy)  # raises ValueError or TypeError for the same reason
+    return meta
 
 
 def _why(error: ValidationError) -> str:

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from processors.periods.answer import moment_of
+from processors.periods.reading import read_policy
 from processors.repair import NO_RULES, Rules, ToolSchema, compile_tool, rules_of
 from processors.tools.arguments import read_arguments, said_in, settled
 from processors.tools.links import canonical
@@ -33,6 +35,9 @@ def answer_repair(request: JsonObject, rules: Rules = NO_RULES) -> JsonObject:
     for key in ("user", "now"):
         if not isinstance(request.get(key, ""), str | None):
             raise RequestError(f"{key}: not a string")
+    if request.get("now"):
+        moment_of(request["now"])
+    read_policy(request.get("policy"))
     schema = _compiled(canonical(tool)) if tool is not None else None
     draft = CallDraft(dialect="", arguments_text=raw)
     reading = read_arguments(draft, schema, rules)

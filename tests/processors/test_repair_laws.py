@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.damage import rows
-from processors.repair import Repaired, ToolSchema, check, compile_tool, repair
+from processors.repair import Repaired, SchemaError, ToolSchema, check, compile_tool, repair
 from processors.repair.placeholder import is_placeholder
 from schemas.jsonvalue import Json
 from tests.processors.repair_rows import FERRY, NOTE, OPEN
@@ -260,3 +260,35 @@ def test_many_alternatives_for_many_pairs_are_bounded() -> None:
     assert found.refusal is not None
     assert found.refusal.code == "too_large"
     assert time.process_time() - start < 2
+
+
+WORDS = compile_tool(
+    {"name": "tag", "parameters": {"properties": {
+        "word": {"enum": [f"word_{number}_end" for number in range(20_000)]},
+        "words": {"type": "array", "items": {"enum": [f"word_{number}_end" for number in range(20_000)]}},
+    }}}
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("raw", "status"),
+    [
+        ("{" + ",".join(['"word": "word_19999_end"'] * 20_000) + "}", "repaired"),
+        ("{" + ",".join(['"word": "WORD_19999_END"'] * 20_000) + "}", "repaired"),
+        ("{" + ",".join(f'"word": "WORD_{number}_END"' for number in range(20_000)) + "}", "refused"),
+        ('{"words": [' + ",".join(f'"word_{number}_end"' for number in range(20_000)) + ",]}", "repaired"),
+        ('{"words": [' + ",".join(f'"zz{number}"' for number in range(20_000)) + "]}", "refused"),
+    ],
+)
+def test_a_large_enum_is_indexed_once(raw: str, status: str) -> None:
+    start = time.process_time()
+    assert repair(raw, WORDS).status == status
+    assert time.process_time() - start < 3
+
+
+def test_a_schema_nested_too_deep_is_refused_with_its_place() -> None:
+    inner: dict[str, Json] = {"type": "string"}
+    for _ in range(120):
+        inner = {"type": "object", "properties": {"below": inner}}
+    with pytest.raises(SchemaError, match=r"^dig: .* deeper than 200 levels, in /properties/below/properties/below/"):
+        compile_tool({"name": "dig", "parameters": inner})

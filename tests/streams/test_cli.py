@@ -72,6 +72,13 @@ def test_registry_file_that_is_not_there_is_a_mistake(command, tmp_path, capsys)
         ("parse", {"id": 1, "text": "a", "tools": "w"}, "tools: Input should be a valid list"),
         ("parse", {"id": 1, "text": "a", "tools": ["w"]}, "tools.0: Input should be a valid object"),
         ("parse", {"id": 1, "text": "a", "now": 5}, "now: Input should be a valid string"),
+        ("parse", {"id": 1, "text": "a", "now": "gestern"}, "now: not an ISO 8601 time, as 2026-06-01T09:00:00+08:00"),
+        (
+            "parse",
+            {"id": 1, "text": "a", "policy": {"week_start": 1}},
+            "policy.week_start: not one of ['monday', 'sunday']",
+        ),
+        ("repair", {"id": 1, "raw": "{}", "now": "gestern"}, "now: not an ISO 8601 time, as 2026-06-01T09:00:00+08:00"),
         ("periods", {"user": "tomorrow", "now": "gestern"}, "now: not an ISO 8601 time, as 2026-06-01T09:00:00+08:00"),
         ("periods", {"user": "tomorrow", "now": 5}, "now: not a string"),
     ],

@@ -299,3 +299,17 @@ def test_a_policy_settles_what_is_a_habit(text: str, policy: Policy, start: str,
 def test_a_policy_that_is_none_is_refused(wrong: object) -> None:
     with pytest.raises((TypeError, ValueError)):
         read_policy(wrong)
+
+
+@pytest.mark.parametrize(
+    "text", ["last month", "in March", "Q1", "early 2025", "since 2025", "next Friday", "in 3 hours", "上个月", "周末"]
+)
+def test_without_now_nothing_is_invented(text: str) -> None:
+    reading = read_periods(text, None)
+    assert (reading.kind, reading.candidates) == ("unread", ())
+    assert not any(item.readings for item in reading.items)
+
+
+@pytest.mark.parametrize("text", ["March 2025", "2025年3月", "03/04/2026", "Christmas 2025", "end of 2025", "hello"])
+def test_what_needs_no_now_is_read_without_one(text: str) -> None:
+    assert read_periods(text, None) == read_periods(text, NOW)
