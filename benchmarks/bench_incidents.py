@@ -31,8 +31,11 @@ from processors.dispatching.errors import Fault
 from processors.dispatching.policy import ToolRule
 from processors.retrospect import Memory, Question, retrospect
 from processors.retrospection.contract import REVIEW, Contract
+from processors.strategies.match import StrategyIndex
 from processors.strategies.prove import Case
+from processors.strategies.strategy import Strategy
 from schemas.attribution import Attribution
+from schemas.pattern import Pattern, PatternKind, PatternState
 
 TICK_MS = 500.0
 """How often the worker asks what is due."""
@@ -146,12 +149,46 @@ def canaries(count: int, seed: int) -> None:
         )
 
 
+def matching() -> None:
+    """Time to match a call against 10,000 strategies: over 100 tools, and all of one tool, 100 of them by no value."""
+    for name, tools in (("100 tools", 100), ("one tool", 1)):
+        index = StrategyIndex(
+            [
+                *(_strategy(n, tools, is_filed=True) for n in range(9_900)),
+                *(_strategy(n, tools, is_filed=False) for n in range(100)),
+            ]
+        )
+        spent = []
+        for n in range(2_000):
+            began = time.process_time()
+            index.matching(f"t{n % tools}", {"id": f"v{n}", "amount": -1}, 0.0)
+            spent.append((time.process_time() - began) * 1000)
+        spent.sort()
+        print(
+            f"matching, {index.size} strategies, {name}, CPU: median {spent[1_000]:.3f} ms, p99 {spent[1_980]:.3f} ms"
+        )
+
+
+def _strategy(number: int, tools: int, *, is_filed: bool) -> Pattern:
+    context = {"path": "id", "value": f"v{number}"} if is_filed else {"path": "amount", "op": "gt", "value": number}
+    strategy = Strategy.model_validate(
+        {
+            "schema": "strategy/1", "id": f"{'f' if is_filed else 'u'}{number}", "trigger": {"tool": f"t{number % tools}", "context": [context]},
+            "action": {"kind": "skip"},
+        }
+    )  # fmt: skip
+    return Pattern(
+        id=strategy.id, version=1, kind=PatternKind.STRATEGY, definition=strategy.dump(), state=PatternState.ACTIVE
+    )
+
+
 def main(count: int = 420, seed: int = 1) -> None:
     if shared := shared_words():
         raise SystemExit(f"messages share words with the tree's data: {shared}")
     causes(count, seed)
     learned(count, seed)
     canaries(count // 2, seed)
+    matching()
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """`llm.steps`, `llm.tool-results`, `llm.signals` → `llm.retrospections`, and strategies in the registry.
 
 One member of the group does it all: why a call failed shows in what other tools do, so its streams can't be shared out.
-A second member stands by. At its start it reads the calls of the last day, to know what is usual; what it says about
-them was said before. Offsets are committed after what it said is acknowledged.
+A second member stands by. At its start it reads the calls of the last day, to know what is usual; up to when they were
+spoken about stands in Redis, put down after what was said is acknowledged. Committed offsets only show the lag.
 """
 
 import asyncio
@@ -13,16 +13,15 @@ from dataclasses import dataclass, field
 
 from aiokafka import TopicPartition
 from aiokafka.errors import CommitFailedError, IllegalStateError, KafkaError
-from aiokafka.structs import OffsetAndMetadata
 
-from processors.learning.lifecycle import IN_TRIAL, Approval
+from processors.learning.lifecycle import Approval
 from processors.retrospect import Found, Question, retrospect
 from processors.retrospection.watch import Watch
-from processors.snapshot import Snapshot, key_of
+from processors.snapshot import Snapshot
 from processors.strategies.fares import Fares
 from processors.strategies.match import IN_PLAY
 from schemas.attribution import Attribution
-from schemas.pattern import Pattern, PatternKind, PatternState
+from schemas.pattern import Pattern, PatternKind
 from schemas.retrospection import Retrospection
 from schemas.signal import Signal
 from schemas.toolcall import ToolResult
@@ -32,9 +31,10 @@ from streams.kafka_clients import Clients, opened
 from streams.open_stream import Record
 from streams.pattern_registry import RedisRegistry, connected
 from streams.redis_client import redis_client
-from streams.registry_changes import edit, following, with_moves
+from streams.registry_changes import edit
 from streams.settings import Settings
 from streams.stage import Chain
+from streams.strategy_changes import strategy_changes
 from streams.strategy_figures import StrategyFigures
 from streams.topics import Topology
 from streams.worker import Away
@@ -43,11 +43,10 @@ POLL_MS = 200
 RECORDS_MAX = 2_000
 BACK_MS = 24 * 3_600_000
 """How far back calls are read at the start."""
-LATE_MS = 15_000.0
-"""A failure this long before the last commit may not have been judged by then: it is judged, perhaps again."""
+LATE_MS = 5_000.0
+"""What failed so long before an earlier process put down its time may not have been judged: it is, perhaps again."""
 FIGURES_S = 2.0
 IDLE_S = 3_600.0
-MOVABLE = IN_TRIAL | {PatternState.ACTIVE}
 _CALLS = (b'"tool_call"',)
 
 
@@ -106,9 +105,9 @@ class RetrospectWorker:
         clients.consumer.subscribe(list(self._chain().reads))
         while not stop.is_set():
             batch = await clients.consumer.getmany(timeout_ms=POLL_MS, max_records=RECORDS_MAX)
+            await self._follow(books)
             if await self._went_back(clients):
                 continue
-            await self._follow(books)
             records = sorted((one for part in batch.values() for one in part), key=lambda one: one.timestamp)
             now_ms = time.time() * 1000
             said, moves = self._taken(records)
@@ -118,8 +117,8 @@ class RetrospectWorker:
             events, entries = await asyncio.to_thread(self._looked_back, said)
             await self._told(clients, events)
             await self._changed(books, entries, moves)
-            await self._kept(books)
-            await self._commit(clients, batch, now_ms)
+            await self._kept(books, now_ms)
+            await self._commit(clients, batch)
             away.is_over()
 
     async def _went_back(self, clients: Clients) -> bool:
@@ -130,10 +129,6 @@ class RetrospectWorker:
         self._places = places
         if not fresh:
             return False
-        for place in fresh:
-            committed = await clients.committed(place)
-            if committed and committed[1].isdigit():
-                self._live_ms = max(self._live_ms, float(committed[1]) - LATE_MS)
         # An older call than a day is not needed; a broker that can't find times gives everything.
         found = await consumer.offsets_for_times(dict.fromkeys(fresh, int(time.time() * 1000) - BACK_MS))
         await consumer.seek_to_beginning(*fresh)
@@ -148,6 +143,7 @@ class RetrospectWorker:
         if snapshot.version == self._version:
             return
         if self._version is None:
+            self._live_ms = max(0.0, await books.figures.spoken_ms() - LATE_MS)
             books.used_ms = {name: one.get("used_ms", 0.0) for name, one in (await books.figures.read()).items()}
         self._version = snapshot.version
         self._fares.use(snapshot.of(PatternKind.STRATEGY, *IN_PLAY), time.time() * 1000)
@@ -210,19 +206,15 @@ class RetrospectWorker:
             self._idle_s = now_s
             moves = [*moves, *self._fares.idle(time.time() * 1000)]
         if entries or moves:
-            await edit(books.registry, lambda snapshot: _changes(snapshot, entries, moves))
+            await edit(books.registry, lambda snapshot: strategy_changes(snapshot, entries, moves))
 
-    async def _kept(self, books: "_Books") -> None:
+    async def _kept(self, books: "_Books", now_ms: float) -> None:
         if time.monotonic() - self._written_s >= FIGURES_S:
             self._written_s = time.monotonic()
-            await books.figures.write(self._fares.figures.values())
+            await books.figures.write(self._fares.figures.values(), now_ms)
 
-    async def _commit(self, clients: Clients, batch: dict[TopicPartition, list[Record]], now_ms: float) -> None:
-        offsets = {
-            place: OffsetAndMetadata(records[-1].offset + 1, str(int(now_ms)))
-            for place, records in batch.items()
-            if records and records[-1].timestamp >= self._live_ms
-        }
+    async def _commit(self, clients: Clients, batch: dict[TopicPartition, list[Record]]) -> None:
+        offsets = {place: records[-1].offset + 1 for place, records in batch.items() if records}
         if offsets:
             with suppress(CommitFailedError, IllegalStateError):  # the group is forming anew; it will be read again
                 await clients.consumer.commit(offsets)
@@ -247,16 +239,3 @@ def _event(record: Record) -> Event | None:
         return decode(value)
     except UndecodableError:  # another program's record on a public topic
         return None
-
-
-def _changes(snapshot: Snapshot, entries: Sequence[Pattern], moves: Sequence[Pattern]) -> tuple[Pattern, ...]:
-    """New strategies and moves → the change that the registry, as it is now, allows."""
-    changes: dict[str, Pattern] = {}
-    busy = {one.exclusive_group for one in snapshot.of(PatternKind.STRATEGY, *IN_PLAY)}
-    for entry in entries:
-        # What was decided about it stands; and about the same calls one strategy at a time is tried.
-        if key_of(entry) not in snapshot.entries and entry.exclusive_group not in busy:
-            changes[key_of(entry)] = following(snapshot, entry)
-            busy.add(entry.exclusive_group)
-    with_moves(snapshot, moves, changes, MOVABLE)
-    return tuple(changes.values())

@@ -15,12 +15,18 @@ class StrategyFigures:
     def __init__(self, client: "redis.Redis", prefix: str = "") -> None:
         self._client = client
         self._key = f"{prefix}strategies:figures"
+        self._spoken = f"{prefix}strategies:spoken"
 
-    async def write(self, figures: Iterable[Figures]) -> None:
-        """Put down what was seen of strategies."""
+    async def write(self, figures: Iterable[Figures], now_ms: float) -> None:
+        """Put down what was seen of strategies, and until when it was spoken about failures."""
+        await self._client.set(self._spoken, int(now_ms))
         values = {one.pattern.id: orjson.dumps(shown(one)) for one in figures}
         if values:
             await self._client.hset(self._key, mapping=values)  # type: ignore[arg-type]  # redis-py wants text for keys and values alike
+
+    async def spoken_ms(self) -> float:
+        """Until when; 0 if nobody spoke yet."""
+        return float(await self._client.get(self._spoken) or 0)
 
     async def read(self) -> dict[str, JsonObject]:
         """What was put down, by strategy."""

@@ -135,8 +135,9 @@ def _after(figures: Figures, *, is_valid: bool) -> list[Pattern]:
     moved = judged(figures.pattern, figures.trial, Approval.CANARY)
     if moved is None:
         return []
+    found = _with_counters(moved, figures)
     figures.trial = Trial()
-    return [_with_counters(moved, figures)]
+    return [found]
 
 
 def _with_counters(pattern: Pattern, figures: Figures) -> Pattern:

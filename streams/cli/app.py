@@ -34,6 +34,7 @@ GROUPS = {
     "parse": ("parse",),
     "mend": ("mend",),
     "dispatch": ("dispatch",),
+    "retrospect": ("retrospect",),
     "operations": ("doctor", "lag", "replay", "dead-letters"),
     "proxy": ("proxy",),
     "demo": ("demo",),

@@ -23,8 +23,8 @@ from streams.registry_changes import Registry
 from streams.running_page import PAGE_FILE
 from streams.settings import ConfigError, Settings
 from streams.store import QueryError, Reader
-from streams.web import calls, download, explore, learned, live, pages
-from streams.web.state import CACHE, LISTENERS, READER, REGISTRY, STOPPING, TEMPLATES, Cache
+from streams.web import calls, download, explore, learned, live, looking_back, pages
+from streams.web.state import CACHE, LISTENERS, READER, REGISTRY, SETTINGS, STOPPING, TEMPLATES, Cache
 from streams.web.words import FILTERS, visible
 
 """In the data directory while a page runs: its address and token, for commands ask the process that owns chDB."""
@@ -82,7 +82,7 @@ def create_app(reader: Reader, settings: Settings, registry: Registry | None = N
     """The application without a port."""
     application = web.Application(middlewares=[_carry, _admit], client_max_size=BODY_BYTES_MAX)
     application[READER], application[CACHE], application[STOPPING] = reader, Cache(), asyncio.Event()
-    application[TOKEN], application[LISTENERS] = settings.web_token, set()
+    application[TOKEN], application[LISTENERS], application[SETTINGS] = settings.web_token, set(), settings
     application[COMMANDS_TOKEN] = secrets.token_hex(16)
     application[HOSTS] = LOOPBACK | {settings.web_host}
     if registry is not None:
@@ -93,7 +93,7 @@ def create_app(reader: Reader, settings: Settings, registry: Registry | None = N
     )
     environment.filters.update(FILTERS)
     application[TEMPLATES] = environment
-    for module in (pages, calls, learned, explore, download, live):
+    for module in (pages, calls, learned, explore, download, live, looking_back):
         application.add_routes(module.ROUTES)
     application.router.add_get("/static/{name}", _static)
     application.router.add_get("/login", _login_page)

@@ -11,6 +11,7 @@ from aiohttp import web
 
 from schemas.jsonvalue import Json
 from streams.registry_changes import Registry
+from streams.settings import Settings
 from streams.store import Reader
 from streams.web.filters import RANGES, Filter, filter_of
 
@@ -44,6 +45,7 @@ class Cache:
 
 READER = web.AppKey("reader", Reader)
 REGISTRY = web.AppKey("registry", Registry)
+SETTINGS = web.AppKey("settings", Settings)
 TEMPLATES = web.AppKey("templates", jinja2.Environment)
 CACHE = web.AppKey("cache", Cache)
 STOPPING = web.AppKey("stopping", asyncio.Event)
