@@ -12,6 +12,7 @@ from aiohttp import web
 from streams.export import Choice, Tally, jsonl, parquet, training
 from streams.forget import BY, forget
 from streams.recall import RECALLED_MAX, Recall
+from streams.reminding import SIMILAR_MAX, Wanted, remember
 from streams.rows import DEFAULT_TENANT
 from streams.store import QueryError
 from streams.training import FORMS
@@ -101,9 +102,25 @@ async def recall_api(request: web.Request) -> web.Response:
     return web.Response(body=orjson.dumps({"records": found}), content_type="application/json")
 
 
+async def remember_api(request: web.Request) -> web.Response:
+    """`{"goal": …, "run": …, "done": […], "tenant": …}` → what a prompt is reminded of, for `recall --prompt`."""
+    asked = await request.json()
+    goal, most, done = asked.get("goal"), asked.get("similar_max", SIMILAR_MAX), asked.get("done", [])
+    is_text = isinstance(goal, str) and isinstance(done, list) and all(isinstance(one, str) for one in done)
+    if not is_text or most not in range(1, RECALLED_MAX + 1):
+        raise QueryError('The body must be {"goal": text, "run": text, "done": [text], "tenant": text}.')
+    wanted = Wanted(
+        goal=goal, run=str(asked.get("run") or ""), done=tuple(done), similar_max=int(most),
+        tenant=asked.get("tenant") or DEFAULT_TENANT,
+    )  # fmt: skip
+    found = await asyncio.to_thread(remember, request.app[READER], wanted)
+    return web.Response(body=orjson.dumps(found), content_type="application/json")
+
+
 ROUTES = (
     web.get("/export", export_page),
     web.get("/export/download", download),
     web.post("/api/forget", forget_api),
     web.post("/api/recall", recall_api),
+    web.post("/api/remember", remember_api),
 )
