@@ -170,6 +170,7 @@ export interface Output {
 }
 
 export interface OutputMetadata {
+  duration_ms?: number | null;
   parse_confidence?: number;
   registry_version?: number;
   repairs_applied?: number;

@@ -1,5 +1,6 @@
 """Clean events of one stream → its steps, as they come, and one Output at its end."""
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -161,6 +162,7 @@ class Assembler:
                 segments=self._segments,
                 truncated=closed.truncated,
                 registry_version=self._opened.registry_version if self._opened else 0,
+                duration_ms=_between(self._opened.ts if self._opened else None, closed.ts),
             ),
             reasoning_record=self._record(closed, linked),
             meta=replace(self._meta, results=()),
@@ -196,6 +198,12 @@ class Assembler:
         """
         parts = [call.confidence for call in self._calls.values()] or [1.0]
         return round(max(0.0, sum(parts) / len(parts) - MARKUP_REPAIR_COST * (markup_repairs + len(self._failures))), 4)
+
+
+def _between(start: float | None, end: float | None) -> float | None:
+    if start is None or end is None or not math.isfinite(end - start):
+        return None
+    return round(max(0.0, end - start), 3)
 
 
 def _given_by_server(closed: Closed) -> JsonObject:

@@ -39,6 +39,8 @@ class OutputMetadata:
     segments: int = 0
     truncated: bool = False
     registry_version: int = 0
+    duration_ms: float | None = None
+    """From the stream's first record to its last, in ms of the producer's clock."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,6 +24,7 @@ from streams.stage import chains
 from streams.telemetry import Kinds, Watched
 from streams.tokens_to_outputs import Compiled, hot_path
 from streams.topics import Topology, check_stages, load_topology
+from streams.tracing import Spans
 from streams.trajectories_to_clickhouse import Sink
 from streams.worker import Worker
 
@@ -45,6 +46,7 @@ class Running:
     snapshots: Snapshots
     workers: list[Worker] = field(default_factory=list)
     kinds: Kinds = field(default_factory=Kinds)
+    spans: Spans | None = None
     sink: SinkWorker | None = None
     learner: LearnWorker | None = None
     dispatcher: DispatchStage | None = None
@@ -90,11 +92,11 @@ def prepare(settings: Settings, names: Sequence[str], *, publish_between: bool =
     for name in names:
         if name not in known:
             raise ConfigError(f"no stage {name!r}; there are {', '.join(known)}")
-    running = Running(topology, snapshots)
+    running = Running(topology, snapshots, spans=Spans(settings) if settings.otel_endpoint else None)
     hot = [name for name in names if name not in BESIDE_HOT_PATH]
     for chain in chains(topology, builds, hot, group_prefix=settings.group_prefix, publish_between=publish_between):
         worker = Worker(settings, topology, chain)
-        worker.kinds = running.kinds
+        worker.kinds, worker.spans = running.kinds, running.spans
         running.workers.append(worker)
     if "sink" in names:
         sink = partial(Sink, settings.clickhouse_dsn)
@@ -124,6 +126,8 @@ async def run(settings: Settings, running: Running, stop: asyncio.Event) -> None
         if settings.metrics_address:
             runner = await serve(settings.metrics_address, running.watched(), running.kinds, running.not_ready)
             stack.push_async_callback(runner.cleanup)
+        if running.spans:
+            stack.callback(running.spans.close)
         beating = asyncio.create_task(_beat())
         try:
             await _run_all(settings, running, stop)

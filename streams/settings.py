@@ -56,6 +56,8 @@ class Settings:
     """How long a worker waits in place for a server before it exits non-zero."""
     metrics_address: str = ""
     """`host:port` for /metrics, /healthz and /readyz of a worker; empty: none."""
+    otel_endpoint: str = ""
+    """Base address of an OTLP/HTTP collector that gets a span for each output; empty: none. Needs the extra `otel`."""
     web_host: str = "127.0.0.1"
     """Address of the page; any other than loopback needs a token."""
     web_port: int = 8080

@@ -37,6 +37,7 @@ from streams.settings import ConfigError, ServerAwayError, Settings
 from streams.stage import Chain
 from streams.telemetry import Kinds, Progress
 from streams.topics import Topology
+from streams.tracing import Spans
 
 COMMIT_S = 0.5
 """Time between commits: what a crash makes read again."""
@@ -84,6 +85,7 @@ class Worker:
         self.group = chain.group
         self.counts = Counts()
         self.kinds = Kinds()
+        self.spans: Spans | None = None
         self.is_ready = asyncio.Event()
         """Set once partitions have been assigned."""
 
@@ -204,6 +206,8 @@ class Worker:
             return
         self.counts.published += len(partition.out)
         self.kinds.saw(partition.out)
+        if self.spans:
+            self.spans.saw(partition.out)
         held.post(place)
 
 
