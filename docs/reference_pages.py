@@ -10,10 +10,10 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-import typer.main  # noqa: E402
+import typer  # noqa: E402, F401
 
 import streams.settings  # noqa: E402
-from streams.cli.app import program  # noqa: E402
+from streams.cli.app import command_line  # noqa: E402
 from streams.settings import Settings, variable  # noqa: E402
 
 CLI = ROOT / "docs" / "reference-cli.md"
@@ -23,7 +23,7 @@ SETTINGS = ROOT / "docs" / "reference-settings.md"
 def commands() -> dict[str, object]:
     """Full name → command, for every command of every group."""
     found = {}
-    for name, command in sorted(typer.main.get_command(program()).commands.items()):
+    for name, command in sorted(command_line().commands.items()):
         inner = getattr(command, "commands", None)
         found |= {f"{name} {sub}": found_ for sub, found_ in sorted(inner.items())} if inner else {name: command}
     return found

@@ -5,9 +5,12 @@ from dataclasses import dataclass
 
 from streams.kafka_clients import start_producer
 from streams.open_stream import Record
-from streams.settings import Settings
+from streams.settings import ConfigError, Settings
 from streams.topic_reader import record_at, records
 from streams.topics import Topology
+
+NUMBER_CHARS_MAX = 30
+"""Longest `partition:offset`: both fit 64 bits."""
 
 REPLAY_HEADER = "x-replay-of"
 PREFIX = "dlq."
@@ -42,12 +45,17 @@ async def letters(settings: Settings, topology: Topology, since_ms: int | None) 
         yield _letter(record)
 
 
-async def letter_at(settings: Settings, topology: Topology, at: str) -> Letter:
-    """One dead letter by `partition:offset`; raises ConfigError."""
+def place_of(at: str) -> tuple[int, int]:
+    """Partition and offset of `partition:offset`; raises ConfigError."""
     partition, _, offset = at.partition(":")
-    if not (partition.isdigit() and offset.isdigit()):
-        partition, offset = "-1", "0"
-    return _letter(await record_at(settings, topology.dead_letters(), int(partition), int(offset)))
+    if not (partition.isdecimal() and offset.isdecimal() and len(at) < NUMBER_CHARS_MAX):
+        raise ConfigError(f"{at!r} is no partition:offset; `dead-letters list` has them")
+    return int(partition), int(offset)
+
+
+async def letter_at(settings: Settings, topology: Topology, place: tuple[int, int]) -> Letter:
+    """One dead letter; raises ConfigError if there is none."""
+    return _letter(await record_at(settings, topology.dead_letters(), *place))
 
 
 async def send_back(settings: Settings, found: list[Letter]) -> int:

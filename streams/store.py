@@ -30,6 +30,8 @@ QUERY_BYTES_MAX = 1 << 30
 RESULT_ROWS_MAX = 10_000
 """Most rows of one answer to a person; exports have no such limit."""
 EXPORT_S_MAX = 3_600
+CAUSES_MAX = 10
+"""How far the cause of an error is looked for."""
 ROW_FAULTS = (ClickHouseError, UnicodeError, OverflowError, struct.error, ValueError, TypeError, AttributeError)
 """What the client raises for a value that a column can't take."""
 REFUSED_MAX = 100
@@ -253,5 +255,10 @@ def one_select(sql: str) -> str:
 
 def short_error(error: Exception) -> str:
     """The database's message without its class and version trailer, at most 500 characters."""
+    cause: BaseException | None = error
+    for _ in range(CAUSES_MAX):  # the HTTP client's own words are long and say nothing more than the system's
+        if isinstance(cause, OSError) and cause.strerror:
+            return f"no answer: {cause.strerror}"
+        cause = getattr(cause, "reason", None) or (cause and (cause.__cause__ or cause.__context__))
     text = re.sub(r"(?:Code: \d+\. )?(?:DB::)?Exception: ", "", str(error))
     return re.sub(r"\s*\(version [^)]*\).*", "", text, flags=re.DOTALL).strip()[:500]

@@ -10,11 +10,11 @@ from typing import Annotated
 import typer
 
 from schemas.jsonvalue import JsonObject
-from streams.cli.show import show
+from streams.cli.show import say, show
 from streams.migrations import MigrationError
 from streams.running_page import from_owner, store_dsn
 from streams.settings import ConfigError, Settings, load
-from streams.store import QueryError, Reader
+from streams.store import QueryError, Reader, one_select
 from streams.trajectories_to_clickhouse import Sink
 from streams.web.serve import serving
 
@@ -27,6 +27,7 @@ def sql(
     text = sys.stdin.read() if query == "-" else query
     settings = load()
     try:
+        one_select(text)  # what can't be asked is told before a server is
         columns, records = _asked(settings, text)
     except QueryError as error:
         raise ConfigError(f"sql: {error}") from None
@@ -41,7 +42,10 @@ def migrate() -> None:
             applied = sink.migrate()
         except MigrationError as error:
             raise ConfigError(f"migrate: {error}") from None
-    print("\n".join(f"applied {name}" for name in applied) or "nothing to do")
+    for name in applied:
+        say({"applied": name}, f"applied {name}")
+    if not applied:
+        say({"applied": None}, "nothing to do")
 
 
 def web(
@@ -66,7 +70,7 @@ async def _serve(settings: Settings) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     async with serving(replace(settings, clickhouse_dsn=store_dsn(settings))) as page:
-        print(f"the page is at {page.url}", flush=True)
+        say({"page": page.url}, f"the page is at {page.url}")
         await stop.wait()
 
 

@@ -9,10 +9,12 @@ import sys
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+import typer.main
 
+from streams.cli.show import offer_json, want_json, write
 from streams.settings import ConfigError, ServerAwayError
 
 GROUPS = {
@@ -79,6 +81,19 @@ def program(groups: Iterable[str] = GROUPS) -> typer.Typer:
     return app
 
 
+def command_line(groups: Iterable[str] = GROUPS) -> Any:
+    """The same as the library's command, each leaf of which takes `--json`."""
+    found = typer.main.get_command(program(groups))
+    leaves = [found]
+    while leaves:
+        one: Any = leaves.pop()
+        if hasattr(one, "commands"):
+            leaves += one.commands.values()
+        else:
+            offer_json(one)
+    return found
+
+
 def _options(
     _: Annotated[
         bool, typer.Option("--version", help="Show the version and exit.", callback=_print_version, is_eager=True)
@@ -98,14 +113,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for client in ("aiokafka", "clickhouse_connect"):  # where nothing is logged, our own message says what is wrong
         logging.getLogger(client).addHandler(logging.NullHandler())
     given = sys.argv[1:] if arguments is None else list(arguments)
+    want_json(is_wanted=False)
     try:
-        program(_asked(given))(given, prog_name="hermes-streams")
+        command_line(_asked(given))(given, prog_name="hermes-streams")
     except ConfigError as error:
-        _leave(error, 2)
+        _leave(error, 2, is_json="--json" in given)
     except ServerAwayError as error:
-        _leave(error, 3)
+        _leave(error, 3, is_json="--json" in given)
 
 
-def _leave(error: Exception, code: int) -> None:
+def _leave(error: Exception, code: int, *, is_json: bool) -> None:
+    if is_json:
+        write([{"error": str(error), "exit_code": code}])
     print(f"hermes-streams: {error}", file=sys.stderr)
     sys.exit(code)

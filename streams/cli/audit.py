@@ -16,6 +16,7 @@ from streams.access_log import Access, AccessLog
 from streams.audit import MasterKeys, SealError, load_masters, opened, ring_text, with_new_key
 from streams.audit_store import AuditStore
 from streams.audit_topics import erase_keys, read_audit
+from streams.cli.show import say
 from streams.settings import ConfigError, Settings, load
 from streams.topics import load_topology
 
@@ -63,7 +64,7 @@ def shred(stream: Stream, reason: Reason, store: Store = None) -> int:
         erased = AuditStore(store).erase_keys(stream)
     else:
         erased = asyncio.run(erase_keys(settings, load_topology(settings), stream))
-    typer.echo(f"keys erased: {erased}")
+    say({"stream_id": stream, "keys_erased": erased}, f"keys erased: {erased}")
     return 0 if erased else 1
 
 
@@ -72,7 +73,8 @@ def keep(store: Annotated[Path, typer.Option("--store", help="Folder to append t
     """Copy what the audit topics hold now, and is not there yet, to an append-only folder."""
     settings = load()
     items = asyncio.run(read_audit(settings, load_topology(settings)))
-    typer.echo(f"records added: {AuditStore(store).add(items)}")
+    added = AuditStore(store).add(items)
+    say({"records_added": added}, f"records added: {added}")
 
 
 @audit.command()
@@ -82,9 +84,9 @@ def verify(store: Store = None) -> int:
     problems = [f"access log: {problem}" for problem in _log(settings, _masters(settings)).problems()]
     problems += AuditStore(store).problems() if store is not None else []
     for problem in problems:
-        typer.echo(problem)
+        say({"problem": problem}, problem)
     if not problems:
-        typer.echo("nothing was changed")
+        say({"problem": None}, "nothing was changed")
     return 1 if problems else 0
 
 
@@ -92,7 +94,7 @@ def verify(store: Store = None) -> int:
 def new_ring(path: Annotated[Path, typer.Argument(help="File to make; it must not exist.")]) -> None:
     """Make a ring with one master key, readable by its owner alone."""
     _write_ring(path, with_new_key(None), os.O_EXCL)
-    typer.echo(f"made {path}; set HERMES_AUDIT_KEYS=file:{path}")
+    say({"made": str(path)}, f"made {path}; set HERMES_AUDIT_KEYS=file:{path}")
 
 
 @keys.command()
@@ -102,7 +104,7 @@ def rotate(path: Annotated[Path, typer.Argument(help="The ring's file.")]) -> No
     assert masters is not None, "a file was named"
     fresh = with_new_key(masters)
     _write_ring(path, fresh, os.O_TRUNC)
-    typer.echo(f"current: {fresh.current}")
+    say({"current": fresh.current}, f"current: {fresh.current}")
 
 
 @keys.command("list")
@@ -110,7 +112,8 @@ def list_keys() -> None:
     """Names of the master keys in use; never the keys."""
     masters = _masters(load())
     for name in masters.keys:
-        typer.echo(f"{name}{'  current' if name == masters.current else ''}")
+        is_current = name == masters.current
+        say({"key": name, "is_current": is_current}, f"{name}{'  current' if is_current else ''}")
 
 
 def _write_ring(path: Path, masters: MasterKeys, mode: int) -> None:

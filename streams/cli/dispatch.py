@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from streams import running
+from streams.cli.show import say
 from streams.settings import Settings, load
 
 ToolsFile = Annotated[
@@ -59,7 +60,8 @@ async def _run(settings: Settings, prepared: running.Running) -> None:
     running.stop_on_signals(stop)
     await running.run(settings, prepared, stop)
     assert prepared.dispatcher, "it was asked for"
-    print(f"{prepared.dispatcher.outputs} outputs dispatched")
+    count = prepared.dispatcher.outputs
+    say({"outputs_dispatched": count}, f"{count} outputs dispatched")
 
 
 def register(app: typer.Typer) -> None:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from streams.cli.show import say
 from streams.llm_repair import LlmClient, LlmOptions, read_options
 from streams.mend_calls import MendWorker
 from streams.settings import Settings, load
@@ -37,7 +38,7 @@ async def _run(settings: Settings, options: LlmOptions) -> None:
         finally:
             stop.set()
             await following
-    print(f"{worker.mended} outputs mended")
+    say({"outputs_mended": worker.mended}, f"{worker.mended} outputs mended")
 
 
 def register(app: typer.Typer) -> None:

@@ -12,7 +12,7 @@ import typer
 
 from processors.snapshot import RegistryFormatError, Snapshot, from_json
 from streams import dead_letters, doctor, lag, replay
-from streams.cli.show import show
+from streams.cli.show import say, show
 from streams.cli.times import time_of
 from streams.pattern_registry import connected
 from streams.settings import ConfigError, Settings, load
@@ -65,10 +65,18 @@ def list_letters(
 
 
 @letters.command("show")
-def show_letter(at: Annotated[str, typer.Argument(help="partition:offset, as `list` says.")]) -> None:
+def show_letter(
+    at: Annotated[str, typer.Argument(help="partition:offset, as `list` says.")],
+    as_json: Annotated[bool, typer.Option("--json", help="One object: reasons, and the bytes as text.")] = False,
+) -> None:
     """Bytes of one dead letter as received (they may hold personal data); its reasons on standard error."""
     settings = load()
-    letter = asyncio.run(dead_letters.letter_at(settings, load_topology(settings), at))
+    place = dead_letters.place_of(at)
+    letter = asyncio.run(dead_letters.letter_at(settings, load_topology(settings), place))
+    if as_json:
+        value = (letter.record.value or b"").decode("utf-8", "replace")
+        show([letter.row() | {"reasons": letter.reasons, "value": value}], (), as_json=True)
+        return
     print(orjson.dumps(letter.reasons, option=orjson.OPT_INDENT_2).decode(), file=sys.stderr)
     sys.stdout.buffer.write((letter.record.value or b"") + b"\n")
 
@@ -85,17 +93,20 @@ def replay_letters(
     """Send dead letters back to the topics they came from."""
     settings = load()
     topology = load_topology(settings)
+    places = [dead_letters.place_of(place) for place in at or ()]
+    _since_ms(since)  # a wrong time is told before a server is asked
 
     async def run() -> int:
         found = (
-            [await dead_letters.letter_at(settings, topology, place) for place in at]
+            [await dead_letters.letter_at(settings, topology, place) for place in places]
             if at
             else await _letters(settings, topology, since, code)
         )
         return len(found) if dry_run else await dead_letters.send_back(settings, found)
 
     count = asyncio.run(run())
-    print(f"{'would send' if dry_run else 'sent'} back {count} records")
+    done = "would send" if dry_run else "sent"
+    say({"records": count, "is_dry_run": dry_run}, f"{done} back {count} records")
 
 
 def replay_tokens(
@@ -107,13 +118,14 @@ def replay_tokens(
     """Run all stages over stored tokens again and compare with the outputs there are; exit code 1 if some differ."""
     settings = load()
     topology = load_topology(settings)
+    since_ms = _since_ms(since)
 
     async def run() -> replay.Difference:
         snapshot = await _snapshot(settings, registry)
         builds = hot_path(lambda: snapshot)
         names = [build.name for build in builds]
         (chain,) = chains(topology, builds, names, group_prefix=settings.group_prefix, publish_between=False)
-        return await replay.replay(settings, chain, _since_ms(since), topic)
+        return await replay.replay(settings, chain, since_ms, topic)
 
     found = asyncio.run(run())
     show(found.changed, ("stream_id", "fields", "steps"), as_json=as_json)

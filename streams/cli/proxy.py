@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from streams.cli.show import say
 from streams.client import Limits, TokenProducer
 from streams.proxy import proxying
 from streams.running import keep_out_of_collection, stop_on_signals
@@ -36,7 +37,7 @@ async def _proxy(upstream: str, listen: str, limits: Limits, *, repairs: bool) -
         proxying(upstream, producer, listen, repairs=repairs) as url,
     ):
         keep_out_of_collection()
-        print(f"{url} passes on {upstream}; Ctrl-C ends it", flush=True)
+        say({"url": url, "upstream": upstream}, f"{url} passes on {upstream}; Ctrl-C ends it")
         await stop.wait()
 
 

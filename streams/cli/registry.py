@@ -12,7 +12,7 @@ import typer
 
 from processors.snapshot import RegistryFormatError, Snapshot, from_json, key_of, to_json
 from schemas.pattern import Evidence, Pattern, PatternKind, PatternState
-from streams.cli.show import show
+from streams.cli.show import say, show
 from streams.pattern_registry import RedisRegistry, opened
 from streams.registry_changes import Registry, back_to, edit, following, merged, must_be_proved
 from streams.registry_history import difference, state_at, timeline_of
@@ -51,13 +51,13 @@ def show_entry(
         records = [one for one in run_with(registry, lambda one: one.records()) if key_of(one) == entry]
         if not records:
             raise ConfigError(f"no entry {entry!r}; `registry list` has them")
-        print("\n".join(timeline_of(records)))
+        for line in timeline_of(records):
+            say({"entry": entry, "happened": line}, line)
         return
     found = run_with(registry, lambda one: one.snapshot()).entries.get(entry)
     if found is None:
         raise ConfigError(f"no entry {entry!r}; `registry list` has them")
-    sys.stdout.buffer.write(orjson.dumps(asdict(found), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
-    sys.stdout.buffer.flush()
+    say(asdict(found), orjson.dumps(asdict(found), option=orjson.OPT_INDENT_2).decode())
 
 
 @group.command("diff")
@@ -69,7 +69,10 @@ def diff(
     """What changed between two registry versions: + came, - was not there yet, ~ differs."""
     records = run_with(registry, _history)
     lines = difference(state_at(version, records), state_at(other, records))
-    print("\n".join(lines) if lines else "nothing changed")
+    for line in lines:
+        say({"change": line[:1], "entry": line[1:].strip()}, line)
+    if not lines:
+        say({"change": None}, "nothing changed")
 
 
 @group.command("pin")
@@ -103,7 +106,9 @@ def export(
         target.write_bytes(to_json(snapshot))
     except OSError as error:
         raise ConfigError(f"{target}: {error.strerror}") from error
-    print(f"{len(snapshot.entries)} entries of version {snapshot.version} in {target}")
+    count = len(snapshot.entries)
+    row = {"file": str(target), "entries": count, "version": snapshot.version}
+    say(row, f"{count} entries of version {snapshot.version} in {target}")
 
 
 @group.command("import")
@@ -215,9 +220,11 @@ def _say(changes: tuple[Pattern, ...], *, dry_run: bool) -> None:
     for entry in changes:
         pinned = ", pinned" if entry.pinned else ""
         would = "would be " if dry_run else ""
-        print(f"{entry.kind}/{entry.id}: {would}{entry.state}{pinned}, version {entry.version}")
+        row = {"entry": key_of(entry), "state": entry.state, "version": entry.version, "pinned": entry.pinned}
+        words = f"{entry.kind}/{entry.id}: {would}{entry.state}{pinned}, version {entry.version}"
+        say(row | {"is_dry_run": dry_run}, words)
     if not changes:
-        print("nothing to do")
+        say({"entry": None, "is_dry_run": dry_run}, "nothing to do")
 
 
 def run_with(where: str | None, use: Callable[[Registry], Awaitable[Done]]) -> Done:

@@ -16,7 +16,7 @@ from schemas.pattern import Pattern, PatternKind
 from schemas.signal import Signal
 from schemas.wire import encode
 from streams.cli.registry import REGISTRY, run_with
-from streams.cli.show import show
+from streams.cli.show import say, show
 from streams.kafka_clients import start_producer
 from streams.looking_back import Asked, looked_back
 from streams.redis_client import redis_client
@@ -142,6 +142,7 @@ async def _figures(settings: Settings) -> dict[str, JsonObject]:
 
 def _tell(signal: Signal) -> None:
     asyncio.run(tell(load(), signal))
+    say({"told": signal.kind, "about": signal.about}, f"told: {signal.kind} about {signal.about or 'everything'}")
 
 
 async def tell(settings: Settings, signal: Signal) -> None:

@@ -13,6 +13,7 @@ import typer
 
 from streams import running
 from streams.cli.dispatch import DryRun, Permitted, ToolsFile, with_tools
+from streams.cli.show import say
 from streams.embedded import Engines, engines
 from streams.settings import ServerAwayError, Settings, load, shown
 from streams.stage_figures import StageFigures, keep_reporting
@@ -57,10 +58,11 @@ def up(tools: ToolsFile = None, permit: Permitted = None) -> None:
     with engines(with_tools(load(), tools, permit)) as started, _handed_out(started.settings) as file:
         for name, value in shown(started.settings).items():
             if name in {"kafka_bootstrap", "redis_url", "clickhouse_dsn", "data_dir"}:
-                print(f"{name:16} {value}")
-        print(f"{'other terminals':16} export HERMES_CONFIG={shlex.quote(str(file))}")
+                say({name: value}, f"{name:16} {value}")
+        words = f"{'other terminals':16} export HERMES_CONFIG={shlex.quote(str(file))}"
+        say({"HERMES_CONFIG": str(file)}, words)
         asyncio.run(_up(started, [*STAGES, "dispatch"] if tools else STAGES))
-    print("stopped")
+    say({"state": "stopped"}, "stopped")
 
 
 @contextmanager
@@ -89,8 +91,8 @@ async def _up(started: Engines, stages: Sequence[str]) -> None:
     prepared = running.prepare(settings, stages)
     await apply(settings, prepared.topology)
     async with serving(settings) as page:
-        print(f"{'page':16} {page.url}")
-        print("running; Ctrl-C ends it", flush=True)
+        say({"page": page.url}, f"{'page':16} {page.url}")
+        say({"state": "running"}, "running; Ctrl-C ends it")
         watching = asyncio.create_task(_watch(started, stop))
         figures = StageFigures(prepared.watched(), prepared.kinds)
         reporting = asyncio.create_task(keep_reporting(settings, figures, stop))

@@ -1,6 +1,5 @@
 """`tools add|import|list|show|remove`: the tools that calls are checked against."""
 
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -16,7 +15,7 @@ from schemas.jsonvalue import JsonObject
 from schemas.pattern import PatternKind, PatternState
 from streams import tool_registry
 from streams.cli.registry import run_with
-from streams.cli.show import show
+from streams.cli.show import say, show
 from streams.settings import ConfigError
 from streams.tool_registry import Outcome
 
@@ -80,8 +79,7 @@ def show_tool(
     entry = _snapshot(registry).get(PatternKind.TOOL, name)
     if entry is None:
         raise ConfigError(f"no tool is named {name!r}; `tools list` has the names")
-    sys.stdout.buffer.write(orjson.dumps(asdict(entry), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
-    sys.stdout.buffer.flush()
+    say(asdict(entry), orjson.dumps(asdict(entry), option=orjson.OPT_INDENT_2).decode())
 
 
 @group.command("remove")
@@ -107,7 +105,8 @@ def _register(where: str | None, tools: Sequence[JsonObject], source: str, *, dr
 def _say(outcomes: Sequence[Outcome], how: str = "") -> None:
     for outcome in outcomes:
         version = f" (version {outcome.version})" if outcome.version else ""
-        print(f"{outcome.name}: {how}{outcome.done}{version}")
+        row = {"tool": outcome.name, "done": outcome.done, "version": outcome.version, "is_dry_run": bool(how)}
+        say(row, f"{outcome.name}: {how}{outcome.done}{version}")
 
 
 def _snapshot(where: str | None) -> Snapshot:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from streams import topics as declared
-from streams.cli.show import show
+from streams.cli.show import say, show
 from streams.permissions import permissions
 from streams.settings import load
 
@@ -26,7 +26,10 @@ def apply_topics(
     else:
         names = asyncio.run(declared.apply(settings, topology))
     verb = "would create" if dry_run else "created"
-    print("\n".join(f"{verb} {name}" for name in names) or "all topics exist")
+    for name in names:
+        say({"topic": name, "is_dry_run": dry_run}, f"{verb} {name}")
+    if not names:
+        say({"topic": None, "is_dry_run": dry_run}, "all topics exist")
 
 
 @group.command("check")
@@ -34,7 +37,10 @@ def check_topics() -> int:
     """Say where the cluster differs from topics.yaml; exit code 1 if it does."""
     settings = load()
     found = asyncio.run(declared.drift(settings, declared.load_topology(settings)))
-    print("\n".join(found) or "the cluster is as topics.yaml says")
+    for difference in found:
+        say({"difference": difference}, difference)
+    if not found:
+        say({"difference": None}, "the cluster is as topics.yaml says")
     return 1 if found else 0
 
 

@@ -16,6 +16,7 @@ from schemas.wire import encode
 from streams.access_log import Access, AccessLog
 from streams.audit import load_masters
 from streams.audit_topics import erase_keys
+from streams.cli.show import say
 from streams.cli.times import time_of
 from streams.forget import BY, Forgotten
 from streams.forget import forget as forget_in_store
@@ -79,9 +80,9 @@ def register(app: typer.Typer) -> None:
 
 def _say(done: Forgotten, keys: int, *, dry_run: bool) -> int:
     counts = ", ".join(f"{count} {table}" for table, count in done.rows.items() if count) or "no rows"
-    print(
-        f"{'would forget' if dry_run else 'forgot'} {len(done.stream_ids)} streams: {counts}; {keys} keys of originals"
-    )
+    verb = "would forget" if dry_run else "forgot"
+    row = {"streams": len(done.stream_ids), "rows": done.rows, "keys": keys, "is_dry_run": dry_run}
+    say(row, f"{verb} {len(done.stream_ids)} streams: {counts}; {keys} keys of originals")
     if not dry_run and any(done.rows.values()) and not done.is_off_disk:
         print("old parts are still on disk; ClickHouse removes them within ten minutes", file=sys.stderr)
     return 0 if any(done.rows.values()) or keys else 1

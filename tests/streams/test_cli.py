@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -49,6 +50,19 @@ def test_shell_completion_knows_the_commands() -> None:
         [sys.executable, "-m", "streams"], env={**os.environ, **words}, capture_output=True, text=True, check=False
     )
     assert found.stdout.split() == ["parse"]
+
+
+@pytest.mark.parametrize("command", ["--help", "topics show", "config show"])
+def test_no_color_means_no_colour(command) -> None:
+    coloured = re.compile(r"\x1b\[[\d;]*(?:3[0-7]|38;|9[0-7])[\d;]*m")
+    variables = {**os.environ, "FORCE_COLOR": "1", "TERM": "xterm-256color"}
+    words = [sys.executable, "-m", "streams", *command.split()]
+    with_colour = subprocess.run(words, env=variables, capture_output=True, text=True, check=True).stdout
+    without = subprocess.run(
+        words, env=variables | {"NO_COLOR": "1"}, capture_output=True, text=True, check=True
+    ).stdout
+    assert command != "--help" or coloured.search(with_colour)
+    assert not coloured.search(without)
 
 
 @pytest.mark.parametrize("group", GROUPS)
