@@ -10,7 +10,7 @@ from processors.limits import LIMITS
 from processors.repair.coerce_scalar import ABSENT, cut_code, fit_scalar, is_null, is_whole
 from processors.repair.form_xml import looks_like_xml, read_items, read_xml
 from processors.repair.match_names import UNKNOWN_MAX, is_near_unset, match_names
-from processors.repair.nodes import Cut, Escaped, Items, Loose, Members, Node
+from processors.repair.nodes import Cut, Escaped, Items, Loose, Members, Node, pointer_step
 from processors.repair.placeholder import is_placeholder
 from processors.repair.read_date import read_date
 from processors.repair.reading import read_nested
@@ -193,7 +193,7 @@ def fit_object(node: Members, spec: Spec, path: str, work: Work) -> JsonObject:
     found: JsonObject = {}
     empty: set[str] = set()
     for key, code, inner, said in names.given:
-        place = f"{path}/{_pointer(key)}"
+        place = f"{path}/{pointer_step(key)}"
         value = fit(inner, spec.properties[key], place, work)
         if code:
             work.note(code, place, said=said)
@@ -207,13 +207,9 @@ def fit_object(node: Members, spec: Spec, path: str, work: Work) -> JsonObject:
     if names.ambiguous or (spec.closed and names.are_foreign()):
         work.refuse("ambiguous_names", path, names.ambiguous or [key for key, _ in names.unknown])
     for key in empty - found.keys() - spec.required:
-        work.note("null_optional_dropped", f"{path}/{_pointer(key)}")
+        work.note("null_optional_dropped", f"{path}/{pointer_step(key)}")
     _missing(node, spec, path, work, (found, empty, names.unknown))
     return found
-
-
-def _pointer(key: str) -> str:
-    return key.replace("~", "~0").replace("/", "~1")
 
 
 def _ruled(node: Members, spec: Spec, path: str, work: Work) -> list[tuple[str, Node]]:
@@ -224,11 +220,11 @@ def _ruled(node: Members, spec: Spec, path: str, work: Work) -> list[tuple[str, 
     for key, value in node.pairs:
         if key not in spec.properties:
             if rule := work.rules.find("param_alias", work.tool, path, key):
-                work.note("rule", f"{path}/{_pointer(rule.action)}", rule.id)
+                work.note("rule", f"{path}/{pointer_step(rule.action)}", rule.id)
                 pairs.append((str(rule.action), value))
                 continue
             if rule := work.rules.find("drop_param", work.tool, path, key):
-                work.note("rule", f"{path}/{_pointer(key)}", rule.id)
+                work.note("rule", f"{path}/{pointer_step(key)}", rule.id)
                 continue
         pairs.append((key, value))
     return pairs
@@ -248,7 +244,7 @@ def _strange(unknown: list[tuple[str, Node]], spec: Spec, path: str, work: Work,
         work.refuse("too_large", path)
         return
     for key, inner in unknown:
-        place = f"{path}/{_pointer(key)}"
+        place = f"{path}/{pointer_step(key)}"
         if not spec.closed:
             value = fit(inner, spec.additional or ANY, place, work)
             if key in found:
@@ -275,7 +271,7 @@ def _missing(
     is_one_day = bool(missing) and any(_is_day(key, value) for key, value in unknown)
     takes_two_days = sum(spec.properties[key].format.startswith("date") for key in spec.required) >= 2
     for key in missing:
-        place = f"{path}/{_pointer(key)}"
+        place = f"{path}/{pointer_step(key)}"
         inner = spec.properties[key]
         if key in empty:
             work.refuse("null_required", place)

@@ -89,3 +89,8 @@ def depth_of(value: Json, limit: int) -> int:
         ]  # fmt: skip
         depth += 1
     return depth
+
+
+def pointer_step(key: str) -> str:
+    """A key as a JSON pointer has it."""
+    return key.replace("~", "~0").replace("/", "~1")

@@ -8,7 +8,7 @@ from processors.repair.form_lines import read_flags, read_lines
 from processors.repair.form_xml import looks_like_xml, read_xml, text_in_xml
 from processors.repair.lexis import SURROGATE, unescape
 from processors.repair.nodes import Bare, Cut, Items, Members, Node
-from processors.repair.strict import is_strict, strict_tree, trusts_quotes
+from processors.repair.strict import strict_tree, trusts_quotes
 from processors.repair.tolerant import read_container, read_unopened
 from processors.repair.toolschema import Spec
 from processors.repair.unwrap import unwrap
@@ -69,8 +69,6 @@ def read(raw: str, spec: Spec, work: Work) -> Reading:
     if not roots:
         reading.problem = Refusal(code="no_call_found")
         return reading
-    if not reading.codes and not is_strict(raw):
-        reading.codes.append("syntax_mended")
     return _only(roots, spec, reading, work)
 
 

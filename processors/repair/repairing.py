@@ -9,12 +9,12 @@ from processors.repair.nodes import Loose, Members, Node, depth_of, node_of
 from processors.repair.reading import read
 from processors.repair.refusal import refusal_of
 from processors.repair.rules import NO_RULES, Rules
-from processors.repair.strict import strict_arguments
+from processors.repair.strict import is_strict, strict_arguments
 from processors.repair.toolschema import ANY, Spec, ToolSchema
 from processors.repair.work import Repaired, Work
 from schemas.jsonvalue import Json, JsonObject
 from schemas.segment import Param
-from schemas.toolcall import Refusal
+from schemas.toolcall import Refusal, Repair
 
 LOSSES = frozenset({"skipped_text", "pairs_behind"})
 """Codes of readings that left something of the arguments out."""
@@ -39,7 +39,11 @@ def repair(raw: str, schema: ToolSchema | None, *, rules: Rules = NO_RULES) -> R
         assert reading.problem is not None
         rivals = [fit_object(one, spec, "", Work(tool=spec.name, rules=rules)) for one in reading.rivals]
         return _refused([reading.problem], rivals or None)
-    return _settled(reading.node, schema, work)
+    settled = _settled(reading.node, schema, work)
+    if settled.status == "ok" and not is_strict(raw):
+        repairs = (Repair(code="syntax_mended"),)
+        return replace(settled, status="repaired", repairs=repairs, confidence=confidence_of(repairs))
+    return settled
 
 
 def check(value: Json, schema: ToolSchema | None, *, rules: Rules = NO_RULES, raw: str = "") -> Repaired:

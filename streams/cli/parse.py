@@ -13,6 +13,7 @@ from processors.knowledge import Knowledge, knowledge_of, shipped_knowledge
 from processors.periods.answer import moment_of
 from processors.periods.reading import read_policy
 from processors.pipeline import PipelineOptions, run
+from processors.repair import spans_of
 from schemas.jsonvalue import JsonObject
 from schemas.output import Output
 from schemas.token import Meta
@@ -34,6 +35,7 @@ class ParseOptions:
     chunking: Chunking
     seed: int
     is_clean: bool
+    has_spans: bool = False
 
 
 def register(app: typer.Typer) -> None:
@@ -48,6 +50,7 @@ def parse(
     registry: Annotated[str, typer.Option(metavar="FILE|URL", help="Learned patterns and tools.")] = "",
     chunk: Annotated[Chunking, typer.Option(help="How `text` is cut before it is fed.")] = Chunking.WHOLE,
     seed: Annotated[int, typer.Option(help="Draws the cuts.")] = 0,
+    spans: Annotated[bool, typer.Option("--spans", help="Say where each value of a call stands in its `raw`.")] = False,
     jobs: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
 ) -> int:
     """Parse recorded raw outputs: reasoning, tool calls, state and response of each, without personal data.
@@ -55,7 +58,7 @@ def parse(
     Request: `id`, `text` or `chunks`, and what is known: `tools` (definitions), `user`, `now` (ISO 8601), `model`,
     `reasoning_open`, `format`. Answer: an output as on `llm.outputs`.
     """
-    options = ParseOptions(registry, chunk, seed, not no_clean)
+    options = ParseOptions(registry, chunk, seed, not no_clean, spans)
     _prepared(options)  # a registry that can't be read ends the command before the first line
     return run_batch(source, output, partial(answer_parse, options=options), jobs=jobs)
 
@@ -66,7 +69,10 @@ def answer_parse(request: JsonObject, *, options: ParseOptions) -> JsonObject:
     stream_id = str(request["id"])
     pieces = pieces_of(request, chunker)
     found = run(stream_id, pieces, meta_of(request), knowledge, PipelineOptions(is_clean=options.is_clean))
-    return {"id": request["id"], **answer_of(found)}
+    answer = {"id": request["id"], **answer_of(found)}
+    for shown, call in zip(answer["tool_calls"], found.tool_calls, strict=True) if options.has_spans else ():
+        shown["spans"] = spans_of(call.arguments or {}, call.raw, call.repairs)
+    return answer
 
 
 def answer_of(output: Output) -> JsonObject:

@@ -9,7 +9,7 @@ import typer
 
 from processors.periods.answer import moment_of
 from processors.periods.reading import read_policy
-from processors.repair import NO_RULES, Rules, ToolSchema, compile_tool, rules_of
+from processors.repair import NO_RULES, Rules, ToolSchema, compile_tool, rules_of, spans_of
 from processors.tools.arguments import read_arguments, said_in, settled
 from processors.tools.links import canonical
 from processors.tools.toolbox import loaded
@@ -25,7 +25,7 @@ def _compiled(tool: bytes) -> ToolSchema:
     return compile_tool(loaded(tool))
 
 
-def answer_repair(request: JsonObject, rules: Rules = NO_RULES) -> JsonObject:
+def answer_repair(request: JsonObject, rules: Rules = NO_RULES, *, has_spans: bool = False) -> JsonObject:
     """A raw text with its tool and what the user said → arguments that fit, or a refusal."""
     raw, tool = request["raw"], request.get("tool")
     if not isinstance(raw, str):
@@ -52,6 +52,7 @@ def answer_repair(request: JsonObject, rules: Rules = NO_RULES) -> JsonObject:
         "confidence": round(reading.confidence, 4),
         "repairs": [one.code for one in reading.repairs],
         "refusal": asdict(reading.refusal) if reading.refusal else None,
+        **({"spans": spans_of(reading.arguments or {}, raw, reading.repairs)} if has_spans else {}),
     }
 
 
@@ -65,14 +66,16 @@ def repair_texts(
     source: Annotated[str, typer.Argument(metavar="IN.jsonl", help="Requests, one a line; - for stdin.")],
     target: Annotated[str, typer.Option("-o", "--output", help="Answers, one a line; - for stdout.")] = "-",
     registry: Annotated[str | None, typer.Option(help="Learned rules: a registry file or a Redis URL.")] = None,
+    spans: Annotated[bool, typer.Option("--spans", help="Say where each value stands in `raw`.")] = False,
     jobs: Annotated[int, typer.Option(min=1, help="Worker processes.")] = 1,
 ) -> int:
     """Damaged argument texts → arguments that fit their tool, or a refusal that says why.
 
     Request: `raw` (the text), `tool` (its definition), and if known `id`, `user`, `now`, `policy`. Answer: `id`,
-    `status` (ok, repaired, refused), `arguments`, `confidence`, `repairs`, `refusal`.
+    `status` (ok, repaired, refused), `arguments`, `confidence`, `repairs`, `refusal`; with --spans also `spans`: JSON
+    pointer of each value → its start and end in `raw`, or the code that says why it does not stand there.
     """
-    return run_batch(source, target, partial(answer_repair, rules=_rules_in(registry)), jobs=jobs)
+    return run_batch(source, target, partial(answer_repair, rules=_rules_in(registry), has_spans=spans), jobs=jobs)
 
 
 def register(app: typer.Typer) -> None:

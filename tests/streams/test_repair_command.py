@@ -73,3 +73,12 @@ def test_torn_emoji_in_a_tool_or_a_huge_bound_is_no_reason_to_refuse(tmp_path) -
     code, got = answers(tmp_path, [{"id": 1, "raw": "{n: '5'}", "tool": tool} for tool in (torn, huge)])
     assert code == 0
     assert [answer["arguments"] for answer in got] == [{"n": 5}] * 2
+
+
+def test_spans_tell_where_each_value_stands(tmp_path) -> None:
+    raw = "{'room': 'Attic', 'litres': '1.5'}"
+    _, (answer,) = answers(tmp_path, [{"id": 1, "raw": raw, "tool": TOOL}], "--spans")
+    assert answer["arguments"] == {"room": "attic", "litres": 1.5}
+    assert answer["spans"] == {"/room": "enum_case", "/litres": [29, 32]}
+    _, (answer,) = answers(tmp_path, [{"id": 1, "raw": raw, "tool": TOOL}])
+    assert "spans" not in answer
