@@ -5,7 +5,8 @@ Usage: python benchmarks/bench_incidents.py [COUNT] [SEED]
 Causes: COUNT (default 420) incidents, each in a simulated world of its own (incidents.py) with messages of incident_words.py.
 Every call of the world goes through the attributor in order of time. Right: the cause of the incident's last failure is
 the one put in. Messages and weights are by the same hand: the messages were written after the signs, in other words, and
-errors of seeds 1 and 2 were looked at while the weights were set; other seeds draw worlds, not words, anew.
+errors of seeds 1 and 2 were looked at while the weights were set; other seeds draw worlds, not words, anew. Those of the
+tier `late` were written after that, and nothing was changed since.
 
 Strategies: each incident's failure is looked back at, against three contracts, with 1,200 earlier good calls for the
 proof. Canaries: COUNT / 2 strategies that passed their proof, half of them doing harm in use in 35 to 100 % of cases

@@ -2,6 +2,7 @@
 
 plain: wording as clients, gateways and tools print it. held: no word of any sign in processors/attribution/signs.toml is
 in it, so that code and context alone decide; bench_incidents checks that. misleading: words that belong to another cause.
+late: written when signs and weights were finished; nothing was changed after they were first read.
 `{key}` and `{value}` are an argument of the call and its value, `{host}` and `{n}` are made up.
 """
 
@@ -22,6 +23,9 @@ WORDS: dict[str, dict[str, tuple[str, ...]]] = {
             "access denied by {host}: reset by peer, socket closed", "invalid response: 0 bytes, connection closed by {host}",
             "session to {host} dropped, network gone", "会话断开，请检查网络，错误 {n}", "参数下发失败：连接 {host} 中断",
         ),
+        "late": (
+            "upstream connect error or disconnect/reset before headers: connection termination", "SSL_ERROR_SYSCALL {host}:{n}", "getaddrinfo ENOTFOUND api-{n}.partner", "HTTPSConnectionPool(host='{host}'): Read timed out.", "write EPIPE", "socket hang up", "网关到 {host} 不通", "隧道闪断 {n}", "TCP 握手未完成", "专线丢包 {n}%",
+        ),
     },
     "dependency": {
         "plain": (
@@ -37,6 +41,9 @@ WORDS: dict[str, dict[str, tuple[str, ...]]] = {
         "misleading": (
             "session store is overloaded, backend down", "scope: shard {n} is unavailable, try again", "record lock not found, backend restarting",
             "列表服务宕机，稍后再试", "权限中心系统异常 {n}", "参数中心不可用",
+        ),
+        "late": (
+            "503 Slow Down", "ORA-12520: listener could not find available handler", "org.apache.thrift: broker {n} is not the leader, retry", "Service Temporarily Unavailable", "thread pool is full ({n})", "deadlock victim, rerun", "账务核心返回异常 {n}", "队列积压，暂停受理", "缓存集群雪崩", "服务熔断打开",
         ),
     },
     "bad_argument": {
@@ -54,6 +61,9 @@ WORDS: dict[str, dict[str, tuple[str, ...]]] = {
             "{key} not found in enum", "{key} must be set when region is used", "timeout must be below {n}, {key} too", "no such {key} format: {value}",
             "token at {n}: unexpected character in {key}", "connection id {key} must be a number", "{key} 不支持小数，应为整数", "授权金额 {key} 不能小于 {n}",
         ),
+        "late": (
+            "json: cannot unmarshal string into Go struct field .{key} of type int64", "{key}: ensure this value is greater than 0", "unknown enum constant {value}", "{value} has too many decimals", "Argument {key} passed as null", "expected ISO date in {key}", "{key} 只能填数字", "{key} 超过最大长度 {n}", "请填写 {key}", "{value} 不是合法的 {key}",
+        ),
     },
     "permission": {
         "plain": (
@@ -68,6 +78,9 @@ WORDS: dict[str, dict[str, tuple[str, ...]]] = {
         "misleading": (
             "session timed out, sign in again", "connect with an account whose role is admin, network policy {n}", "no such permission: refunds", "credential record not found",
             "parameter access_token is expired", "登录等待超时，请重新认证", "令牌过期超时，请更新", "用户角色不存在该权限",
+        ),
+        "late": (
+            "AccessDenied: explicit deny in policy {n}", "This app is not installed for your workspace", "jwt expired at {n}", "HMAC does not match", "The caller does not have permission", "account suspended, contact support", "应用已被停用", "证书已吊销", "无操作权限，请申请", "密钥轮换后未更新",
         ),
     },
     "data": {
@@ -84,6 +97,9 @@ WORDS: dict[str, dict[str, tuple[str, ...]]] = {
             "no connection for customer {value} was found in the table, no row", "login {value} does not exist", "expected one row for {value}, found none: record was deleted", "backend id {value} not found",
             "名单里的客户 {value} 已删除，查无记录", "登录名 {value} 不存在", "会话编号 {value} 找不到",
         ),
+        "late": (
+            "Cannot add or update a child row: a foreign key constraint fails", "Expected 1 row, got 0 for {value}", "{value} is locked by an unfinished import", "stale object: {value} was changed by another user", "unexpected null in column price", "document {value} is in trash", "{value} 已作废", "原单 {value} 查无此单", "主数据缺少 {value}", "明细行号重复 {n}",
+        ),
     },
     "stale_list": {
         "plain": (
@@ -99,10 +115,13 @@ WORDS: dict[str, dict[str, tuple[str, ...]]] = {
             "{value} denied: sanction table", "{value} not found in country cache", "invalid country {value}", "permission for region {value} denied", "{value} 不存在于国家列表", "国家 {value} 无效",
             "无权向地区 {value} 付款",
         ),
+        "late": (
+            "corridor {value} not open", "BIN table v{n} has no entry", "{value} blocked: screening data of {n} days ago", "not a supported destination", "geo fence says no to {value}", "tariff for {value} is missing from today's file", "{value} 未开通此业务", "当前版本 {n} 的机构列表不含 {value}", "风险地区，拒绝", "该币种暂不受理",
+        ),
     },
 }  # fmt: skip
 WORDS["jitter"] = {
-    tier: (*WORDS["network"][tier], *WORDS["dependency"][tier]) for tier in ("plain", "held", "misleading")
+    tier: (*WORDS["network"][tier], *WORDS["dependency"][tier]) for tier in ("plain", "held", "misleading", "late")
 }
 SHAPES: dict[str, tuple[tuple[str, int | None], ...]] = {
     "network": (("ConnectionResetError", None), ("TimeoutError", None), ("ClientConnectorError", None), ("OSError", None), ("http", 504), ("ServerDisconnectedError", None)),

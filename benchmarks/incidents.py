@@ -15,7 +15,7 @@ from processors.attribution.seen import Seen
 from processors.dispatching.errors import Fault, class_of
 
 CAUSES = ("network", "dependency", "bad_argument", "permission", "data", "stale_list", "jitter")
-TIERS = ("plain", "held", "misleading")
+TIERS = ("plain", "held", "misleading", "late")
 MINUTE = 60_000.0
 LENGTH_MS = 10 * MINUTE
 STEADY = 0.97

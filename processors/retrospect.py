@@ -22,9 +22,10 @@ from processors.pii.redact import redact, redact_json
 from processors.retrospection.cases import seen_of
 from processors.retrospection.contract import Contract, upstreams
 from processors.retrospection.deviation import Deviation, DeviationKind, located
-from processors.retrospection.propose import ADVICE, Material, proposed
+from processors.retrospection.propose import ADVICE, NEEDED, Material, proposed
 from processors.strategies.conditions import all_hold
 from processors.strategies.prove import Case, Known, Proof, proved
+from processors.strategies.samples import sample_of
 from processors.strategies.strategy import Strategy
 from schemas.attribution import Attribution
 from schemas.jsonvalue import JsonObject
@@ -95,7 +96,7 @@ def retrospect(question: Question, memory: Memory, approval: Approval = Approval
     ]
     best, tried = _best(deviation, cause, memory) if _is_worth(cause, deviation, attribution) else (None, [])
     trace += [Evidence(step="tried", data={"strategy": one.dump(), **proof.figures}) for one, proof in tried]
-    advice = "" if best is not None else ADVICE.get(cause, ADVICE[Cause.UNKNOWN])
+    advice = "" if best is not None else _advice(deviation, cause)
     if advice:
         trace.append(Evidence(step="advice", data={"text": advice}))
     stream_id, _, call_id = case.id.rpartition("/")
@@ -106,6 +107,10 @@ def retrospect(question: Question, memory: Memory, approval: Approval = Approval
         strategy=best.id if best is not None else None, advice=advice, evidence_trace=tuple(trace), ts=case.at_ms,
     )  # fmt: skip
     return Found(retrospection, _entry(best, trace, deviation, memory, approval) if best is not None else None)
+
+
+def _advice(deviation: Deviation, cause: Cause) -> str:
+    return NEEDED if deviation.kind is DeviationKind.NEEDED else ADVICE.get(cause, ADVICE[Cause.UNKNOWN])
 
 
 def _attribution(case: Case, memory: Memory) -> Attribution:
@@ -220,13 +225,9 @@ def _entry(
         state=PatternState.CANDIDATE if approval is Approval.MANUAL else PatternState.CANARY,
         exclusive_group=f"{case.tool}/{blake2b(context, digest_size=6).hexdigest()}",
         evidence=tuple(trace),
-        positives=(_sample(case),),
-        negatives=tuple(_sample(one) for one in good[-SAMPLES_MAX:]),
+        positives=(sample_of(case, strategy),),
+        negatives=tuple(sample_of(one, strategy) for one in good[-SAMPLES_MAX:]),
     )
-
-
-def _sample(case: Case) -> str:
-    return orjson.dumps(_shown(case), default=str).decode()
 
 
 def _shown(case: Case) -> JsonObject:

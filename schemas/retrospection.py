@@ -17,8 +17,8 @@ class Retrospection:
     tool: str
     trigger: Literal["explicit", "implicit", "passive"]
     deviation: str
-    """What the call did otherwise than its contract says: `step_missing`, `input`, `unhandled`, `strategy`, `failed`,
-    `output`, `slow`."""
+    """What the call did otherwise than its contract says: `step_missing`, `input`, `unhandled`, `strategy`, `needed`,
+    `failed`, `output`, `slow`."""
     cause: str
     """As an attribution names it, or `skipped_fallback`."""
     probability: float

@@ -12,6 +12,7 @@ from processors.attribution.seen import FAILED
 from processors.learning.lifecycle import Approval
 from processors.retrospect import Found, Memory, Question, retrospect
 from processors.retrospection.cases import CaseBook
+from processors.retrospection.contract import lookups
 from processors.retrospection.watch import Surveyed
 from processors.strategies.prove import Case
 from schemas.jsonvalue import Json, JsonObject
@@ -59,11 +60,14 @@ def looked_back(reader: Reader, asked: Asked, surveyed: Surveyed, approval: Appr
     if not places:
         return None
     place: JsonObject = {**places[0], "run": places[0]["run_id"], "days": DAYS, "most": CASES_MAX}
-    chain = _cases(reader, _OF_RUN, place)
+    kept = CaseBook(lookups(surveyed.contracts))
+    every = {one.id: one for one in _cases(reader, _NEAR, place, kept)}
+    chain = _cases(reader, _OF_RUN, place, CaseBook())
     case = _meant(chain, asked)
     if case is None:
         return None
-    every = {one.id: one for one in (*_cases(reader, _NEAR, place), *chain)}
+    chain = [every.get(one.id, one) for one in chain]
+    every |= {one.id: one for one in chain}
     memory = Memory(
         chain=chain, cases=sorted(every.values(), key=lambda one: one.at_ms), contracts=surveyed.contracts,
         rules=surveyed.rules, terms=surveyed.terms,
@@ -78,9 +82,8 @@ def _meant(chain: list[Case], asked: Asked) -> Case | None:
     return next((one for one in reversed(own) if one.status in FAILED), own[-1] if own else None)
 
 
-def _cases(reader: Reader, which: str, place: JsonObject) -> list[Case]:
+def _cases(reader: Reader, which: str, place: JsonObject, book: CaseBook) -> list[Case]:
     rows = reader.query(_CASES.replace("{which}", which), place).records()
-    book = CaseBook()
     found: list[Case] = []
     for row in reversed(rows):
         detail = _json(row["call"]) | {"id": row["call_id"], "name": row["tool"]}

@@ -5,7 +5,7 @@ results may come in any order and more than once; what waits for its other half 
 """
 
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from itertools import islice
 from typing import TypeVar
@@ -22,9 +22,9 @@ WAITING_MAX = 50_000
 RUNS_MAX = 20_000
 """Runs whose calls are remembered."""
 CALLS_OF_RUN_MAX = 200
-LOOKED_MAX = 500
-"""Tools whose latest answer is remembered."""
-CONTENT_KEYS_MAX, VALUE_CHARS_MAX = 50, 500
+CONTENT_KEYS_MAX, VALUE_CHARS_MAX = 20, 500
+ARGUMENTS_DEPTH_MAX, ARGUMENTS_KEYS_MAX = 4, 40
+"""Deeper than that, and beyond so many keys and characters, a call is kept without its arguments' rest."""
 DONE_MAX = 100_000
 """Results remembered, so that one that is published again is no second case."""
 
@@ -36,12 +36,15 @@ V = TypeVar("V")
 class CaseBook:
     """Joins calls and results of all streams."""
 
-    def __init__(self) -> None:
+    def __init__(self, lookups: Collection[str] = ()) -> None:
+        """lookups: tools whose latest answer each later case keeps, because a check would have got it."""
+        self._lookups = lookups
         self._calls: OrderedDict[Key, Step] = OrderedDict()
         self._results: OrderedDict[Key, tuple[ToolResult, float]] = OrderedDict()
         self._done: OrderedDict[Key, None] = OrderedDict()
         self._runs: OrderedDict[str, list[Case]] = OrderedDict()
-        self._looked: OrderedDict[str, Json] = OrderedDict()
+        self._looked: dict[str, Json] = {}
+        """Replaced when an answer is another, so that cases share it."""
 
     def call(self, step: Step) -> Iterator[Case]:
         """Take a step; one that is no tool call says nothing here."""
@@ -73,10 +76,10 @@ class CaseBook:
         case = replace(
             case,
             before=tuple(dict.fromkeys(one.tool for one in earlier if one.is_good)),
-            looked=dict(self._looked),
+            looked=self._looked,
         )
-        if case.is_good:
-            _keep(self._looked, case.tool, case.content, LOOKED_MAX)
+        if case.is_good and case.tool in self._lookups and self._looked.get(case.tool) != case.content:
+            self._looked = {**self._looked, case.tool: case.content}
         _keep(self._runs, run_id, [*earlier[-CALLS_OF_RUN_MAX:], case], RUNS_MAX)
         yield case
 
@@ -88,7 +91,7 @@ def case_of(step: Step, result: ToolResult, at_ms: float) -> Case:
         id=f"{step.stream_id}/{result.call_id}",
         run_id=step.run_id or step.stream_id,
         tool=str(step.detail.get("name") or ""),
-        arguments=arguments if isinstance(arguments, dict) else {},
+        arguments=_slim(arguments) if isinstance(arguments, dict) else {},
         status=result.status,
         at_ms=at_ms,
         content=_bounded(result.content),
@@ -120,6 +123,18 @@ def _bounded(content: Json) -> Json:
         return content if isinstance(content, int | float | None) else None
     plain = (pair for pair in content.items() if isinstance(pair[1], int | float | None | str))
     return {key: value for key, value in islice(plain, CONTENT_KEYS_MAX) if _is_short(value)}
+
+
+def _slim(value: Json, depth: int = ARGUMENTS_DEPTH_MAX) -> Json:
+    """Arguments, cut to what conditions and comparisons can be about."""
+    if isinstance(value, str):
+        return value[:VALUE_CHARS_MAX]
+    if isinstance(value, dict):
+        pairs = islice(value.items(), ARGUMENTS_KEYS_MAX) if depth else ()
+        return {key[:VALUE_CHARS_MAX]: _slim(one, depth - 1) for key, one in pairs}
+    if isinstance(value, list | tuple):
+        return [_slim(one, depth - 1) for one in islice(value, ARGUMENTS_KEYS_MAX if depth else 0)]
+    return value
 
 
 def _is_short(value: Json) -> bool:

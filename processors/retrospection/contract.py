@@ -65,6 +65,11 @@ def read_contracts(text: str) -> dict[str, Contract]:
     return {contract.tool: contract for contract in found}
 
 
+def lookups(contracts: Mapping[str, Contract]) -> frozenset[str]:
+    """Tools that say how a list is."""
+    return frozenset(one.check.tool for contract in contracts.values() for one in contract.lists)
+
+
 def upstreams(contracts: Mapping[str, Contract]) -> dict[str, str]:
     """Tool → what it depends on."""
     return {tool: contract.upstream for tool, contract in contracts.items() if contract.upstream}

@@ -22,6 +22,8 @@ class DeviationKind(StrEnum):
     """It failed, and what has to follow a failure did not."""
     STRATEGY = "strategy"
     """A strategy was served and the call failed all the same."""
+    NEEDED = "needed"
+    """A strategy held it up."""
     FAILED = "failed"
     """It failed, and the contract says nothing about that."""
     OUTPUT = "output"
@@ -64,6 +66,9 @@ def _of(chain: Sequence[Case], place: int, contract: Contract) -> Iterator[Devia
         followed = [one.tool for one in chain[place + 1 :]][:10]
         yield Deviation(DeviationKind.UNHANDLED, case, {"wanted": contract.after_failure, "followed": followed})
     served = [one.id for one in case.strategies if one.is_served and one.did in {"step", "fallback"}]
+    held = [one.id for one in case.strategies if one.is_served and one.did in {"review", "skip"}]
+    if case.status == "not_run" and held:
+        yield Deviation(DeviationKind.NEEDED, case, {"strategies": held})
     if is_failed and served:
         yield Deviation(DeviationKind.STRATEGY, case, {"strategies": served})
     if is_failed:

@@ -35,6 +35,7 @@ ADVICE = {
     Cause.STALE_LIST: "A list does not say what is true now: its owner has to renew it.",
     Cause.UNKNOWN: "No sign says what it was; a person has to look.",
 }
+NEEDED = "A strategy holds such calls up: what it works around should be mended; the strategy retires when unused."
 _OF_VALUES = frozenset({Cause.STALE_LIST, Cause.PERMISSION, Cause.DATA, Cause.UNKNOWN, Cause.SKIPPED_FALLBACK})
 """Causes that may come of a list in which a value is looked up."""
 _TITLES = {

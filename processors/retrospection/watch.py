@@ -17,16 +17,17 @@ from processors.attribution.seen import FAILED
 from processors.dispatching.policy import ToolRule
 from processors.retrospect import Memory, Question, Trigger
 from processors.retrospection.cases import CaseBook, seen_of
-from processors.retrospection.contract import Contract, upstreams
+from processors.retrospection.contract import Contract, lookups, upstreams
 from processors.strategies.prove import Case
 from schemas.attribution import Attribution
 from schemas.signal import Signal
 from schemas.toolcall import ToolResult
 from schemas.trajectory import Step
 
-CASES_OF_TOOL_MAX = 3_000
+CASES_OF_TOOL_MAX = 2_000
 """Calls of one tool that are kept: what a strategy is proved on."""
-TOOLS_MAX = 200
+TOOLS_MAX = 50
+"""Tools of which calls are kept: 100,000 calls of 1.5 KB."""
 AGAIN_MS = 60_000.0
 SLOWER, SLOWER_MS, SLOW_CALLS_MIN = 5.0, 1_000.0, 20
 """A call is much slower at that many times the tool's median and that much more, from so many calls on."""
@@ -49,7 +50,7 @@ class Watch:
 
     def __init__(self, surveyed: Surveyed) -> None:
         self._surveyed = surveyed
-        self._book = CaseBook()
+        self._book = CaseBook(lookups(surveyed.contracts))
         self._attributor = Attributor(upstreams(surveyed.contracts), surveyed.terms)
         self._cases: OrderedDict[str, deque[Case]] = OrderedDict()
         self._by_id: OrderedDict[str, Case] = OrderedDict()

@@ -121,6 +121,12 @@ def proved(strategy: Strategy, failures: Sequence[Case], good: Sequence[Case], k
     )  # fmt: skip
 
 
+def rehearsed(strategy: Strategy, case: Case) -> Did | None:
+    """What the strategy would do about one call; None: it does not apply to it."""
+    tried = _tried(strategy, case)
+    return tried.did if tried.applies else None
+
+
 def _tried(strategy: Strategy, case: Case) -> _Tried:
     given, now = case.arguments, case.at_ms
     trigger = strategy.trigger

@@ -27,7 +27,7 @@ UP_FILE = "up.toml"
 HANDED_OUT = ("kafka_bootstrap", "redis_url", "clickhouse_dsn", "data_dir", "session_timeout_ms")
 """Settings that `up` makes and other programs need."""
 STAGES = ("segment", "reason", "tool", "clean", "sink", "learn")
-"""What `up` runs; `dispatch` is asked for."""
+"""What `up` runs; `dispatch` and `retrospect` are asked for."""
 
 
 def run_stages(
@@ -53,7 +53,7 @@ def run_stages(
 def up(tools: ToolsFile = None, permit: Permitted = None) -> None:
     """Run everything on embedded engines, until Ctrl-C: broker, registry, all stages, sink, learner and the page.
 
-    Calls are executed only if --tools is given.
+    Calls are executed, and failed ones looked back at, only if --tools is given.
     """
     with engines(with_tools(load(), tools, permit)) as started, _handed_out(started.settings) as file:
         for name, value in shown(started.settings).items():
@@ -61,7 +61,7 @@ def up(tools: ToolsFile = None, permit: Permitted = None) -> None:
                 say({name: value}, f"{name:16} {value}")
         words = f"{'other terminals':16} export HERMES_CONFIG={shlex.quote(str(file))}"
         say({"HERMES_CONFIG": str(file)}, words)
-        asyncio.run(_up(started, [*STAGES, "dispatch"] if tools else STAGES))
+        asyncio.run(_up(started, [*STAGES, "dispatch", "retrospect"] if tools else STAGES))
     say({"state": "stopped"}, "stopped")
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -17,7 +18,7 @@ from streams.registry_changes import StaleChangeError, edit, following
 from streams.store import QueryError, Reader
 from streams.web.filters import Filter, filter_of
 from streams.web.state import REGISTRY, ask, render
-from streams.web.trial import tried
+from streams.web.trial import Rehearsed, Trial, rehearsals, tried
 
 SAMPLES_MAX = 30
 SIGNATURES_MAX = 100
@@ -113,11 +114,14 @@ async def dry_run(request: web.Request) -> web.Response:
         if not rows:
             raise web.HTTPNotFound(reason="There is no such pattern.")
         entry = _pattern(rows[0])
+    is_strategy = entry.kind is PatternKind.STRATEGY
+    trials: Sequence[Trial | Rehearsed]
     try:
-        trials = await asyncio.to_thread(tried, entry, snapshot)
+        trials = rehearsals(entry) if is_strategy else await asyncio.to_thread(tried, entry, snapshot)
     except ValueError as error:  # a definition that the catalogue refuses can't be tried
         raise QueryError(f"The definition is refused: {str(error)[:500]}") from None
-    return await render(request, "_trial.html", trials=trials, good=sum(trial.is_as_wanted for trial in trials))
+    template = "_strategy_trial.html" if is_strategy else "_trial.html"
+    return await render(request, template, trials=trials, good=sum(trial.is_as_wanted for trial in trials))
 
 
 async def decide(request: web.Request) -> web.Response:

@@ -7,6 +7,10 @@ from types import MappingProxyType
 from processors.knowledge import knowledge_of
 from processors.pipeline import run
 from processors.snapshot import Snapshot, key_of
+from processors.strategies.decide import Did
+from processors.strategies.prove import rehearsed
+from processors.strategies.samples import case_of_sample
+from processors.strategies.strategy import strategy_of
 from schemas.output import Output
 from schemas.pattern import Pattern, PatternState
 from schemas.token import Meta
@@ -14,6 +18,7 @@ from schemas.toolcall import EXECUTABLE
 
 SAMPLES_MAX = 40
 SAMPLE_CHARS_MAX = 20_000
+NOT_APPLIED = "does not apply"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +46,33 @@ class Trial:
 def executable(output: Output) -> int:
     """Calls of an output that may be run."""
     return sum(call.status in EXECUTABLE for call in output.tool_calls)
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsed:
+    """One kept call and what a strategy would do about it."""
+
+    text: str
+    should_change: bool
+    did: str
+
+    @property
+    def is_as_wanted(self) -> bool:
+        """A failure is handled in some way, a good call goes its usual way."""
+        return (self.did not in {Did.NOTHING, NOT_APPLIED}) is self.should_change
+
+
+def rehearsals(pattern: Pattern) -> list[Rehearsed]:
+    """What a strategy would do about the calls that its entry keeps; raises ValueError for an entry that holds none."""
+    strategy = strategy_of(pattern)
+    if strategy is None:
+        raise ValueError("the entry holds no strategy")
+    found = []
+    for text, should in [*_some(pattern.positives, True), *_some(pattern.negatives, False)]:
+        case = case_of_sample(text)
+        did = rehearsed(strategy, case) if case is not None else None
+        found.append(Rehearsed(text, should, did.value if did is not None else NOT_APPLIED))
+    return found
 
 
 def tried(pattern: Pattern, snapshot: Snapshot) -> list[Trial]:

@@ -17,7 +17,7 @@ from processors.retrospection.propose import ADVICE, telling_condition
 from processors.strategies.prove import Case
 from processors.strategies.strategy import strategy_of
 from schemas.pattern import PatternState
-from schemas.toolcall import ToolResult
+from schemas.toolcall import AppliedStrategy, ToolResult
 from schemas.trajectory import Step
 
 NOW = 1_700_000_000_000.0
@@ -188,6 +188,24 @@ def test_what_is_in_order_or_not_in_the_chain_is_not_looked_back_at() -> None:
     assert odd.retrospection.deviation == "output"
 
 
+def test_a_call_that_a_strategy_held_up_is_looked_back_at_without_another_one() -> None:
+    note = AppliedStrategy(id="s", version=1, is_served=True, did="review")
+    found = look_back(case(5_000, status="not_run", arguments=VIP, strategies=(note,)), GOOD)
+    assert (found.retrospection.deviation, found.entry) == ("needed", None)
+    assert "should be mended" in found.retrospection.advice
+
+
+def test_arguments_are_kept_within_bounds() -> None:
+    deep: dict = {}
+    for _ in range(3_000):
+        deep = {"a": deep}
+    given = {"text": "x" * 10**6, "deep": deep, "many": list(range(10**5)), "keys": {str(n): n for n in range(10**5)}}
+    book = CaseBook()
+    assert list(book.call(step(1, "pay", "r", **given))) == []
+    (one,) = book.result(result(1), NOW)
+    assert len(str(one.arguments)) < 3_000
+
+
 def test_the_nearest_deviation_of_the_run_is_taken_if_the_call_itself_has_none() -> None:
     failed, fine = case(1, status="business_failure"), case(2)
     assert located((failed, fine), fine.id, CONTRACTS).case is failed
@@ -212,7 +230,7 @@ def result(number: int, status: str = "ok", **more) -> ToolResult:
 
 
 def test_steps_and_results_are_joined_in_any_order_and_once() -> None:
-    book = CaseBook()
+    book = CaseBook({"list_status"})
     assert list(book.call(step(1, "list_status", "r"))) == []
     (first,) = book.result(result(1, content={"as_of": 7, "deep": {"a": 1}, "long": "x" * 999}), NOW)
     assert (

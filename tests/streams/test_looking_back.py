@@ -137,6 +137,9 @@ def test_the_button_shows_the_evidence_and_tries_the_strategy(dsn, tmp_path) -> 
             assert "Nothing was changed" in await response.text()
         async with session.post(f"{url}/runs/run6000/streams/s6000/calls/call_0/retrospect") as response:
             assert "Nothing to look back at" in await response.text()
+        (entry,) = (await registry.snapshot()).of(PatternKind.STRATEGY, "canary")
+        trial = await text_of(session, f"{url}/patterns/{entry.id}/trial")
+        assert "<b>21 of 21</b>" in trial
         fine = await text_of(session, f"{url}/runs/run6000/streams/s6000/steps/0/0")
         assert "retrospect" not in fine
         async with session.post(url + address, headers={"Origin": "https://elsewhere.example"}) as response:
