@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from processors.catalog import Catalog, catalog_of, load_catalog, load_formats
 from processors.clean import CleanOptions
-from processors.learning.lifecycle import is_canary
+from processors.learning.lifecycle import CANARY_SHARE, is_canary
 from processors.pii.custom import rules_with
 from processors.reasoning.options import ReasonOptions, options_of
 from processors.repair import RuleBook
@@ -29,15 +29,16 @@ class Knowledge:
     tool_options: ToolOptions
     clean_options: CleanOptions
     reason_options: ReasonOptions
+    canary_share: float = CANARY_SHARE
 
     def catalog_for(self, stream_id: str) -> Catalog:
         """The catalogue that a stream is read with."""
-        if self.canary_catalog is not None and is_canary(stream_id):
+        if self.canary_catalog is not None and is_canary(stream_id, self.canary_share):
             return self.canary_catalog
         return self.catalog
 
 
-def knowledge_of(snapshot: Snapshot) -> Knowledge:
+def knowledge_of(snapshot: Snapshot, canary_share: float = CANARY_SHARE) -> Knowledge:
     """Compile a snapshot; the cost is paid once for each registry version."""
     learned = tuple(Format.model_validate(pattern.definition) for pattern in snapshot.formats)
     tried = tuple(
@@ -55,6 +56,7 @@ def knowledge_of(snapshot: Snapshot) -> Knowledge:
         ),
         clean_options=CleanOptions(rules=rules_with(snapshot.pii)),
         reason_options=options_of(pattern.definition for pattern in snapshot.cues),
+        canary_share=canary_share,
     )
 
 

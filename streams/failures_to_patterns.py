@@ -9,8 +9,10 @@ Faust is used here and nowhere else (docs/adr/0003): it gets and gives bytes, th
 """
 
 import asyncio
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import timedelta
 from hashlib import blake2b
 from pathlib import Path
@@ -20,6 +22,7 @@ import faust
 
 from processors.snapshot import Snapshot, key_of
 from schemas.failure import Failure
+from schemas.output import Output
 from schemas.pattern import Evidence, Pattern, PatternKind, PatternState
 from schemas.wire import UndecodableError, decode, encode
 from streams.outbox import signature_of
@@ -51,6 +54,14 @@ class Learner(Protocol):
         """Take one failure and how often its signature was seen in this window; give the change that is wanted."""
         ...
 
+    def wanted_formats(self) -> frozenset[str]:
+        """Formats whose outputs the learner is to see."""
+        ...
+
+    def saw(self, output: Output, now_ms: float) -> Decide | None:
+        """Take one output that was served with such a format; give the change that is wanted."""
+        ...
+
 
 class Signatures:
     """The least that can be learned: a signature with enough support becomes a candidate for a person to look at."""
@@ -69,6 +80,14 @@ class Signatures:
             evidence=(Evidence(step="counted", data={"count": count, "window_s": WINDOW.total_seconds()}),),
         )
         return lambda snapshot: () if key_of(pattern) in snapshot.entries else (pattern,)
+
+    def wanted_formats(self) -> frozenset[str]:
+        """None: a signature serves nothing."""
+        return frozenset()
+
+    def saw(self, output: Output, now_ms: float) -> Decide | None:  # noqa: ARG002 - as the protocol has it
+        """Nothing follows from an output."""
+        return None
 
 
 class LearnWorker:
@@ -111,7 +130,7 @@ class LearnWorker:
 
     def _app(self, registry: RedisRegistry) -> faust.App:
         settings, entry = self._settings, self._topology.stages["learn"]
-        (reads,) = entry.reads
+        reads = self._topic_of("failure/1")
         partitions = self._topology.topics[reads].partitions
         app = faust.App(
             f"{settings.group_prefix}.{entry.group}",
@@ -149,8 +168,18 @@ class LearnWorker:
                 self.counted += 1
                 await self._learn(registry, failure, windowed[signature].current())
 
+        async def watch(stream: faust.StreamT[bytes]) -> None:
+            async for data in stream:
+                await self._watch(registry, data)
+
         app.agent(failures, name="count")(count)
+        outputs = app.topic(self._topic_of("output/1"), key_serializer="raw", value_serializer="raw", value_type=bytes)
+        app.agent(outputs, name="watch")(watch)
         return app
+
+    def _topic_of(self, schema: str) -> str:
+        reads = self._topology.stages["learn"].reads
+        return next(name for name in reads if schema in self._topology.topics[name].schemas)
 
     def _signatures(self) -> str:
         return next(name for name, topic in self._topology.topics.items() if topic.schemas == ("count/1",))
@@ -173,6 +202,15 @@ class LearnWorker:
         decide = await asyncio.to_thread(self._learner.observe, failure, count)
         if decide is not None:
             await edit(registry, decide)
+
+    async def _watch(self, registry: RedisRegistry, data: bytes) -> None:
+        """Only outputs of learned formats are decoded: the rest costs one search for each such format."""
+        if not any(b'"%s"' % name.encode() in data for name in self._learner.wanted_formats()):
+            return
+        with suppress(UndecodableError):
+            output = decode(data)
+            if isinstance(output, Output) and (decide := self._learner.saw(output, time.time() * 1000)) is not None:
+                await edit(registry, decide)
 
     async def _copy_changes(self, app: faust.App, registry: RedisRegistry) -> None:
         """Each change of the registry → the log of patterns; from the start, because writing one again is harmless."""

@@ -1,18 +1,20 @@
 """Samples on the failures topic → formats in the registry; everything else is counted by signature as before.
 
 A proven format that is still in trial is run beside: each further sample is read with it, and the figures move it on
-or take it back (`processors.learning.lifecycle`). A failure that names a canary's format counts against it. The samples
+or take it back (`processors.learning.lifecycle`). Outputs that a canary or an active entry served count too. Samples
 that the learner holds live in this process: after a restart they are collected anew, and trials begin to count again.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from processors.catalog import load_formats
 from processors.knowledge import Knowledge
 from processors.learn import Attempt, Learner, is_parsed
+from processors.learning.in_use import InUse, is_misread
 from processors.learning.lifecycle import (
     IN_TRIAL,
+    UNUSED_DAYS,
     Approval,
     Trial,
     control_share,
@@ -23,13 +25,12 @@ from processors.learning.rehearse import Rehearsal
 from processors.learning.sample import Sample, sample
 from processors.learning.shadowing import literals_of
 from processors.snapshot import Snapshot, key_of
-from schemas.failure import Failure, FailureCode
+from schemas.failure import Failure
 from schemas.output import Output
 from schemas.pattern import Pattern, PatternKind, PatternState
 from streams.failures_to_patterns import Decide, Signatures
 from streams.registry_changes import following, with_moves
 
-MISREAD = frozenset({FailureCode.UNPARSEABLE_CALL, FailureCode.REFUSED_CALL, FailureCode.UNKNOWN_TOOL})
 TRIALS_MAX = 20
 """Formats in trial that samples are read with; each costs one run for each sample."""
 DECISIONS = frozenset({"moved", "decided"})
@@ -48,8 +49,14 @@ class _Tried:
 class FormatLearner:
     """Learns formats from samples; other failures go to `Signatures`."""
 
-    def __init__(self, known: Callable[[], Knowledge], entries: Callable[[], Snapshot], approval: Approval) -> None:
-        """known, entries: what is in force now, compiled and as records."""
+    def __init__(
+        self,
+        known: Callable[[], Knowledge],
+        entries: Callable[[], Snapshot],
+        approval: Approval,
+        unused_days: int = UNUSED_DAYS,
+    ) -> None:
+        """known, entries: what is in force now, compiled and as records; unused_days: after which a format retires."""
         self._known = known
         self._entries = entries
         self._approval = approval
@@ -60,6 +67,8 @@ class FormatLearner:
         self._moved: dict[str, int] = {}
         """Version of an entry when this process wanted it moved: until a later one is seen, it is not tried again."""
         self._control = [0, 0]
+        self._in_use = InUse(unused_days)
+        self._followed: Snapshot | None = None
 
     def observe(self, failure: Failure, count: int) -> Decide | None:
         """Take one failure; give the change of the registry that is wanted now."""
@@ -67,14 +76,29 @@ class FormatLearner:
         context = failure.context or {}
         given = context.get("sample")
         if not isinstance(given, dict):
-            if failure.code in MISREAD and (moves := self._against(str(context.get("format")))):
-                return lambda snapshot: _changes(snapshot, (), moves)
             return self._signatures.observe(failure, count)
         self._rehearsal.use(self._known())
         output, moves = self._read(sample({"id": failure.stream_id, **given}))
         attempts = self._learner.take(sample({"id": failure.stream_id, **given}), output)
         wanted = [self._entered(attempt) for attempt in attempts]
         return (lambda snapshot: _changes(snapshot, wanted, moves)) if wanted or moves else None
+
+    def wanted_formats(self) -> frozenset[str]:
+        """Formats of which `saw` is to be given the outputs."""
+        self._follow(self._entries())
+        return self._in_use.ids() | self._tried.keys()
+
+    def saw(self, output: Output, now_ms: float) -> Decide | None:
+        """Take one output that was served; give the change that it leads to."""
+        self._follow(self._entries())
+        moves, marks = self._in_use.saw(output, control_share(*self._control), now_ms)
+        tried = self._tried.get(output.format.id or "")
+        # A shadow serves nothing: what comes of it now was served before it became one.
+        if tried is not None and tried.pattern.state is PatternState.CANARY and not output.rev:
+            moves += self._count(tried, is_valid=not is_misread(output))
+        if not (moves or marks):
+            return None
+        return lambda snapshot: (*_changes(snapshot, (), moves), *_marked(snapshot, marks))
 
     def _entered(self, attempt: Attempt) -> Pattern:
         pattern = attempt.pattern
@@ -89,22 +113,17 @@ class FormatLearner:
         """The sample's output with what is known, else with a format in trial; and the entries that this moves."""
         output = self._rehearsal.run(item, None)
         if is_parsed(output):
-            self._control[_is_misread(output)] += 1
+            self._control[is_misread(output)] += 1
             return output, []
         moves = []
         for entry_id, tried in list(self._tried.items()):
             found = self._rehearsal.run(item, tried.pattern.definition)
-            if found.format.id != entry_id or not (is_parsed(found) or _is_misread(found)):
+            if found.format.id != entry_id or not (is_parsed(found) or is_misread(found)):
                 continue
-            moves += self._count(tried, is_valid=not _is_misread(found))
+            moves += self._count(tried, is_valid=not is_misread(found))
             if is_parsed(found) and not is_parsed(output):
                 output = found
         return output, moves
-
-    def _against(self, entry_id: str) -> list[Pattern]:
-        """A stream that was served with a canary and did not read."""
-        tried = self._tried.get(entry_id)
-        return self._count(tried, is_valid=False) if tried else []
 
     def _count(self, tried: _Tried, *, is_valid: bool) -> list[Pattern]:
         control = control_share(*self._control)
@@ -119,7 +138,11 @@ class FormatLearner:
         return [moved]
 
     def _follow(self, snapshot: Snapshot) -> None:
-        """Entries in trial as the registry has them, whoever put them there or took them out."""
+        """Entries in trial and in use as the registry has them, whoever put them there or took them out."""
+        if snapshot is self._followed:
+            return
+        self._followed = snapshot
+        self._in_use.follow(snapshot.of(PatternKind.FORMAT, PatternState.ACTIVE))
         for entry in snapshot.of(PatternKind.FORMAT, *PatternState):
             known = self._tried.get(entry.id)
             if entry.version <= (known.pattern.version if known else self._moved.get(entry.id, 0)):
@@ -130,10 +153,6 @@ class FormatLearner:
                 self._tried[entry.id] = replace(known, pattern=entry)
             elif len(self._tried) < TRIALS_MAX:
                 self._tried[entry.id] = _Tried(entry)
-
-
-def _is_misread(output: Output) -> bool:
-    return any(failure.code in MISREAD for failure in output.failures)
 
 
 def _changes(snapshot: Snapshot, wanted: Sequence[Pattern], moves: Sequence[Pattern]) -> tuple[Pattern, ...]:
@@ -147,8 +166,16 @@ def _changes(snapshot: Snapshot, wanted: Sequence[Pattern], moves: Sequence[Patt
             steps = [step for step in known.evidence if step.step in DECISIONS] if known else []
             fresh = replace(pattern, state=state, evidence=(*pattern.evidence, *steps))
             changes[key_of(pattern)] = following(snapshot, fresh)
-    with_moves(snapshot, moves, changes, IN_TRIAL)
+    with_moves(snapshot, moves, changes, IN_TRIAL | {PatternState.ACTIVE})
     return tuple(changes.values())
+
+
+def _marked(snapshot: Snapshot, marks: Sequence[Pattern]) -> Iterator[Pattern]:
+    """The day of last use, on entries that are still active."""
+    for pattern in marks:
+        known = snapshot.entries.get(key_of(pattern))
+        if known is not None and known.state is PatternState.ACTIVE:
+            yield following(snapshot, replace(known, counters=known.counters | pattern.counters))
 
 
 def _is_settled(known: Pattern, pattern: Pattern) -> bool:

@@ -84,7 +84,7 @@ class Running:
 
 def prepare(settings: Settings, names: Sequence[str], *, publish_between: bool = False) -> Running:
     """Make the workers of the named stages; raises ConfigError for a name that is none, or a topology that differs."""
-    topology, compiled = load_topology(settings), Compiled()
+    topology, compiled = load_topology(settings), Compiled(settings.learn_canary_share)
     snapshots = Snapshots(compiled.of)
     builds = hot_path(snapshots.current, load_masters(settings.audit_keys), compiled)
     known = [*(build.name for build in builds), *BESIDE_HOT_PATH]
@@ -103,7 +103,9 @@ def prepare(settings: Settings, names: Sequence[str], *, publish_between: bool =
         running.sink = SinkWorker(settings, topology, sink, lambda: compiled.of(snapshots.current()).clean_options)
     if "learn" in names:
         approval = _approval(settings)
-        learner = FormatLearner(lambda: compiled.of(snapshots.current()), snapshots.current, approval)
+        learner = FormatLearner(
+            lambda: compiled.of(snapshots.current()), snapshots.current, approval, settings.learn_unused_days
+        )
         running.learner = LearnWorker(settings, topology, learner)
     if "dispatch" in names:
         running.dispatcher = dispatch_stage(settings, topology, snapshots.current)

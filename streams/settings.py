@@ -52,6 +52,10 @@ class Settings:
     learn_approval: str = "auto"
     """`auto`: a format proven on 12 outputs is active at once, one on fewer after 2 further ones. `canary`: after a
     sequential test beside the hot path and one on 5 % of streams. `manual`: it waits for `registry approve`."""
+    learn_canary_share: float = 0.05
+    """Share of streams that a learned format in canary serves, 0 to 1; the same for all workers of a pipeline."""
+    learn_unused_days: int = 90
+    """A learned format that served no stream for this many days retires."""
     server_away_s_max: float = 300.0
     """How long a worker waits in place for a server before it exits non-zero."""
     metrics_address: str = ""

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable
 
 from processors.knowledge import Knowledge, knowledge_of
+from processors.learning.lifecycle import CANARY_SHARE
 from processors.pipeline import clean_stage, reason_stage, tool_stage
 from processors.snapshot import Snapshot
 from processors.tokens import SegmentStage
@@ -21,7 +22,8 @@ KEPT = 3
 class Compiled:
     """Snapshots' compiled form, made once for each; a new one is made in a thread before it comes into force."""
 
-    def __init__(self) -> None:
+    def __init__(self, canary_share: float = CANARY_SHARE) -> None:
+        self._canary_share = canary_share
         self._made: deque[tuple[Snapshot, Knowledge]] = deque(maxlen=KEPT)
 
     def of(self, snapshot: Snapshot) -> Knowledge:
@@ -29,7 +31,7 @@ class Compiled:
         for made, knowledge in self._made:
             if made is snapshot:
                 return knowledge
-        knowledge = knowledge_of(snapshot)
+        knowledge = knowledge_of(snapshot, self._canary_share)
         self._made.appendleft((snapshot, knowledge))
         return knowledge
 

@@ -35,6 +35,7 @@ FURTHER_MIN = 2
 """Outputs read after the proof before `auto` lets an entry in; a sequential test needs 17."""
 PROVEN_VALID = 12
 """Outputs in the proof from which `auto` asks for no further ones: each was also read by a shape learned without it."""
+WORSE_REASON = "worse than control"
 UNUSED_DAYS = 90
 DAY_MS = 86_400_000
 
@@ -126,15 +127,20 @@ def judged(pattern: Pattern, trial: Trial, approval: Approval) -> Pattern | None
     verdict = trial.verdict
     if verdict is Verdict.WORSE:
         back = PatternState.REJECTED if pattern.state is PatternState.SHADOW else PatternState.SHADOW
-        return moved(pattern, back, "worse than control", trial.figures)
+        return moved(pattern, back, WORSE_REASON, trial.figures)
     if pattern.state is PatternState.SHADOW:
-        if approval is Approval.AUTO and trial.valid >= FURTHER_MIN and not trial.invalid:
+        if approval is Approval.AUTO and trial.valid >= FURTHER_MIN and not trial.invalid and not _was_worse(pattern):
             return moved(pattern, PatternState.ACTIVE, "further outputs read", trial.figures)
         if verdict is Verdict.AS_GOOD:
             return moved(pattern, PatternState.CANARY, "as good as control", trial.figures)
     if pattern.state is PatternState.CANARY and verdict is Verdict.AS_GOOD:
         return moved(pattern, PatternState.ACTIVE, "as good as control", trial.figures)
     return None
+
+
+def _was_worse(pattern: Pattern) -> bool:
+    """Whether it was taken back from use; then only the whole test brings it back."""
+    return any(step.data.get("reason") == WORSE_REASON for step in pattern.evidence if step.step == "moved")
 
 
 def moved(pattern: Pattern, state: PatternState, reason: str, figures: JsonObject) -> Pattern | None:

@@ -1,14 +1,19 @@
 """Samples of an unknown format → its entry, by the way that `learn_approval` says; no decision of a person is undone."""
 
+import time
+from collections.abc import Iterable
 from dataclasses import replace
 
 import pytest
 
 from processors.discover import sample_of
 from processors.knowledge import knowledge_of, shipped_knowledge
-from processors.learning.lifecycle import Approval
+from processors.learning.in_use import USED_DAY
+from processors.learning.lifecycle import DAY_MS, Approval
 from processors.pipeline import run
 from processors.snapshot import Snapshot
+from schemas.failure import Failure, FailureCode, Stage
+from schemas.output import Output
 from schemas.pattern import PatternKind, PatternState
 from schemas.token import Meta
 from streams.format_learner import FormatLearner
@@ -83,3 +88,68 @@ def test_what_was_taken_out_is_not_learned_again(state) -> None:
     for failure in samples(12, 40):
         held.see(failure)
     assert held.snapshot.get(PatternKind.FORMAT, entry.id).state is state
+
+
+def outputs(held: Held, seed: int, count: int) -> list[Output]:
+    return [
+        run(f"{seed}-{request['id']}", [request["text"]], Meta(tools=tuple(request["tools"])), held.knowledge)
+        for request, *_ in drawn("table rows", seed, count)
+    ]
+
+
+def misread(output: Output) -> Output:
+    return replace(output, failures=(Failure(stream_id="s", code=FailureCode.REFUSED_CALL, stage=Stage.TOOL),))
+
+
+def serve(held: Held, served: Iterable[Output], now_ms: float) -> None:
+    for output in served:
+        if (decide := held.learner.saw(output, now_ms)) and (records := decide(held.snapshot)):
+            held.put(records)
+            held.states += [record.state for record in records]
+
+
+def test_active_format_that_gets_worse_goes_back_to_shadow_and_only_the_whole_test_brings_it_back() -> None:
+    held = learned(Approval.AUTO, 40)
+    (entry,) = held.snapshot.formats
+    assert held.learner.wanted_formats() == {entry.id}
+    good = [output for output in outputs(held, 31, 30) if output.format.id == entry.id]
+    now_ms = time.time() * 1000
+    serve(held, good, now_ms)
+    assert held.snapshot.get(PatternKind.FORMAT, entry.id).state is PatternState.ACTIVE
+    serve(held, map(misread, good), now_ms)
+    back = held.snapshot.get(PatternKind.FORMAT, entry.id)
+    assert (back.state, back.evidence[-1].data["reason"]) == (PatternState.SHADOW, "worse than control")
+    for failure in samples(32, 12):
+        held.see(failure)
+    assert held.snapshot.get(PatternKind.FORMAT, entry.id).state is PatternState.SHADOW
+    for failure in samples(33, 60):
+        held.see(failure)
+    moves = [step.data for step in held.snapshot.get(PatternKind.FORMAT, entry.id).evidence if step.step == "moved"]
+    assert [move["to"] for move in moves[-3:]] == ["shadow", "canary", "active"]
+
+
+def test_day_of_last_use_is_written_once_a_day_and_an_unused_format_retires() -> None:
+    held = learned(Approval.AUTO, 40)
+    (entry,) = held.snapshot.formats
+    served = [output for output in outputs(held, 31, 8) if output.format.id == entry.id]
+    now_ms = time.time() * 1000
+    before = held.snapshot.version
+    serve(held, served, now_ms)
+    assert held.snapshot.version == before + 1
+    assert held.snapshot.formats[0].counters[USED_DAY] == int(now_ms // DAY_MS)
+    other = replace(served[0], format=replace(served[0].format, id="hermes"))
+    serve(held, [other], now_ms + 89 * DAY_MS)
+    assert held.snapshot.formats
+    serve(held, [other], now_ms + 92 * DAY_MS)
+    retired = held.snapshot.get(PatternKind.FORMAT, entry.id)
+    assert (retired.state, retired.evidence[-1].data["reason"]) == (PatternState.RETIRED, "unused")
+
+
+def test_pinned_format_is_left_alone() -> None:
+    held = learned(Approval.AUTO, 40)
+    (entry,) = held.snapshot.formats
+    held.put([replace(entry, pinned=True, version=entry.version + 1)])
+    served = [output for output in outputs(held, 31, 30) if output.format.id == entry.id]
+    serve(held, map(misread, served), time.time() * 1000)
+    serve(held, served[:1], time.time() * 1000 + 200 * DAY_MS)
+    assert held.snapshot.get(PatternKind.FORMAT, entry.id).state is PatternState.ACTIVE

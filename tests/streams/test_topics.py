@@ -102,7 +102,7 @@ def test_absent_cluster_is_said_with_its_address() -> None:
         ("[llm.steps, ", "[llm.parsed, ", "stages.sink: reads 'llm.parsed', which was not cleaned"),
         ("[llm.steps, ", "[llm.tokens, ", "stages.sink: reads 'llm.tokens', which was not cleaned"),
         ("[llm.steps, ", "[llm.dead-letters, ", "stages.sink: reads 'llm.dead-letters', which was not cleaned"),
-        ("[llm.pattern-discovery]", "[llm.pattern-discovery, llm.segments]", "stages.learn: reads 'llm.segments', which"),
+        ("[llm.pattern-discovery, ", "[llm.segments, llm.pattern-discovery, ", "stages.learn: reads 'llm.segments', which"),
         ("schemas: [token/1]", "schemas: [token/1, opened/1]", ""),
     ],
 )  # fmt: skip
