@@ -47,16 +47,19 @@ class Segmenter:
 
     def feed(self, text: str) -> Sequence[SegmentEvent]:
         """Take the next piece of text, give what it makes certain."""
-        self._left -= self._write(text)
-        if self._wake(text) is None and self._left >= 0:
-            return ()
-        if self._left < 0:
-            return self._stop()
-        pending, places = self._pending, self._places
-        unread = pending.getvalue()
-        pending.seek(0)
-        pending.truncate()
-        places.read(unread)
+        if self._wake(text) is None:
+            self._left -= self._write(text)
+            return () if self._left >= 0 else self._stop()
+        self._left -= len(text)
+        if self._left < 0 or self._pending.tell():
+            self._write(text)
+            if self._left < 0:
+                return self._stop()
+            text = self._pending.getvalue()
+            self._pending = io.StringIO()  # one that is emptied instead keeps 4 bytes for a character
+            self._write = self._pending.write
+        places = self._places
+        places.read(text)
         if self._has_deltas:
             self._wake = always
             places.send()

@@ -148,7 +148,7 @@ class CallReader:
         window, close, partial = self._window, self._call.close, self._call.close_partial
         if close is None:
             return self._take(at, at)
-        found = close.match(window, at)
+        found = close.match(window, at) if at < len(window) else None
         if found:
             return self._take(at, found.end())
         if partial.fullmatch(window, at):
@@ -256,7 +256,7 @@ class CallReader:
             found = group.whole.match(window, here)
             if found:
                 return self._go_on(at, group.entries[found.lastgroup or ""], found)
-            if group.may_begin(window, here):
+            if group.partial.fullmatch(window, here):
                 may_go_on = True
                 self.wake = group.hold
         if may_go_on and not self._is_final:

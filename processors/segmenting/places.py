@@ -195,7 +195,7 @@ class Places:
         for group in table.groups_at(window, here):
             found = group.whole.match(window, here)
             if found is None or group.may_extend:
-                may_begin = group.may_begin(window, here)
+                may_begin = group.partial.fullmatch(window, here)
                 if may_begin and not self._is_final:
                     self.wake = group.hold
                     return False

@@ -75,8 +75,7 @@ class Run:
         self._restore(text)
 
     def _restore(self, text: str) -> None:
-        self._text.seek(0)
-        self._text.truncate()
+        self._text = io.StringIO()
         self._room = self._held_max - self._text.write(text)
         if self._unsent is not None:
             self._unsent = [text] if text else []

@@ -21,6 +21,8 @@ _RARE = "▷>]`[{:\n"
 """Characters by which a marker is noticed, rarest first; any other one only when it has none of these."""
 _WORD = re.compile(r"\w[\w.\-/:]{0,128}(?:\W|\Z)(?<! )")
 """A word that prose does not go on behind: most texts begin with one that it does."""
+_SIGNS = frozenset("<[{`")
+"""First characters of most markers; none of a word."""
 _INLINE_CODE = r"`(?:(?<!``)[^`\n]{1,400}`(?!`|\Z))?"
 """A backtick, and the rest of inline code in its usual form, which is jumped over; all else is looked at."""
 _NEVER = r"(?!)"
@@ -53,15 +55,12 @@ class Group:
 
     whole: re.Pattern[str]
     partial: re.Pattern[str]
+    """Matches the rest of a text if one of these marks may be under way there."""
     entries: dict[str, Entry]
     may_extend: bool
     """Whether a mark that is found may be the beginning of another one."""
     hold: Wake
     """For a text that ends in what may be one of these: wakes at a sign without which none of them is whole."""
-
-    def may_begin(self, window: str, here: int) -> bool:
-        """Whether one of these marks may be under way here."""
-        return self.partial.fullmatch(window, here) is not None
 
 
 @dataclass(frozen=True)
@@ -88,7 +87,8 @@ class Table:
         key = window[here : here + _KEY_CHARS]
         for literal, groups in self.ways.get(key) or self.ways.get(key[:1], ()):
             if window.startswith(literal, here):
-                return (*groups, *self.others) if self.others and _WORD.match(window, here) else groups
+                is_word = self.others and key[0] not in _SIGNS and _WORD.match(window, here)
+                return (*groups, *self.others) if is_word else groups
         return self.others if self.others and _WORD.match(window, here) else ()
 
     def missing_at(self, window: str, here: int) -> int:

@@ -41,8 +41,9 @@ class Tools:
             functions = self._functions = {}
             for tool in self._given:
                 function = tool.get("function", tool)
-                if isinstance(function, dict) and isinstance(function.get("name"), str):
-                    functions[function["name"]] = function
+                name = function.get("name") if isinstance(function, dict) else None
+                if isinstance(name, str):
+                    functions[name] = function
         return functions
 
     def may_be(self, name: str | None) -> bool:
