@@ -82,7 +82,7 @@ class Segmenter:
         """The stream is over: give what was held back."""
         if not self._is_over:
             self._finish(self._pending.getvalue())
-        self.format_id, self.format_confidence = self._catalog.automaton.judge.verdict(self._places.seen, self._hints)
+        self.format_id, self.format_confidence = self._catalog.automaton.judge.verdict(self._ledger.seen, self._hints)
         return self._ledger.take()
 
     def _finish(self, unread: str) -> None:

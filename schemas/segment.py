@@ -85,6 +85,7 @@ class Segment:
     repairs: tuple[str, ...] = ()
     """Codes of what the markup needed: `missing_close`, `odd_close`, `doubled_close`, …"""
     format: str | None = None
+    """The only format that has all markup seen up to here; absent while several do, or none was seen."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

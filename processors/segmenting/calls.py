@@ -13,7 +13,6 @@ from processors.dialects.reading import Head
 from processors.dialects.table import Reader
 from processors.limits import ENDING_CHARS, Limits
 from processors.segmenting.automaton import Automaton, Call
-from processors.segmenting.marks import Mark
 from processors.segmenting.members import CALL
 from processors.segmenting.run import Run
 from processors.segmenting.table import Entry
@@ -49,15 +48,14 @@ class CallReader:
 
     __slots__ = (
         "_automaton", "_call", "_cut_end", "_head", "_head_text", "_is_final", "_is_first", "_kind", "_ledger",
-        "_limits", "_mark", "_offset", "_place", "_raw", "_reader", "_rereads", "_room", "_run", "_seen", "_tools",
+        "_limits", "_mark", "_offset", "_place", "_raw", "_reader", "_rereads", "_room", "_run", "_tools",
         "_window", "calls", "rejected", "rest", "start", "wake",
     )  # fmt: skip
 
-    def __init__(self, automaton: Automaton, run: Run, seen: set[Mark], tools: Tools, limits: Limits) -> None:
+    def __init__(self, automaton: Automaton, run: Run, tools: Tools, limits: Limits) -> None:
         self._automaton = automaton
         self._run = run
         self._ledger = run.ledger
-        self._seen = seen
         self._tools = tools
         self._limits = limits
         self.calls = self.start = self._rereads = self._cut_end = 0
@@ -193,7 +191,9 @@ class CallReader:
         outcome = self._judge(draft, raw, at)
         if outcome is not None:
             return at, outcome
-        self._seen.add(self._mark)
+        self._ledger.see(self._mark)
+        if draft.name in self._call.grammar.no_call and draft.name not in self._tools.names:
+            return self._go_behind(end)
         span = (self.start, self._offset + end)
         text = self._head_text + raw + window[at:end]
         self._ledger.call(text, span, draft, repairs)
@@ -201,6 +201,9 @@ class CallReader:
             code = FailureCode.MISSING_CLOSE if "missing_close" in repairs else FailureCode.STRAY_CLOSE
             self._ledger.failure(code, span, text[-ENDING_CHARS:], state=_STATE)
         self.calls += 1
+        return self._go_behind(end)
+
+    def _go_behind(self, end: int) -> tuple[int, Outcome]:
         if not self._call.grammar.section_open:
             return end, DONE
         self._place = CallReader._in_section
@@ -290,8 +293,7 @@ class CallReader:
         self._accept()
         raw, head = self._raw.getvalue(), self._head
         draft = CallDraft(dialect=head.dialect, name=head.name, arguments_text=raw, complete=False)
-        self._seen.add(self._mark)
+        self._ledger.see(self._mark)
         span = (self.start, self._offset + self._cut_end)
-        self._ledger.call(self._head_text + raw, span, draft, ("truncated",))
-        self._ledger.failure(FailureCode.TRUNCATED_CALL, span, self._head_text + raw, state=_STATE)
+        self._ledger.call(self._head_text + raw, span, draft, ("truncated",))  # the tool stage reports it
         return self._cut_end, DONE

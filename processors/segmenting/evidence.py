@@ -15,6 +15,7 @@ _WEIGHTS = {
     MarkKind.CONTENT_CLOSE: 2,
     MarkKind.LEAK: 1,
     MarkKind.END: 1,
+    MarkKind.RESULT: 1,
     MarkKind.CALL_CLOSE: 1,
 }
 

@@ -101,6 +101,8 @@ class CallGrammar(BaseModel, frozen=True, extra="forbid"):
     argument_keys: tuple[str, ...] = ("arguments",)
     name_is_key: bool = False
     """The body is `{NAME: {arguments}}`."""
+    no_call: tuple[str, ...] = ()
+    """Names that say that no tool is called: such a call is markup, unless a tool of that name is registered."""
     call_id: str = ""
     """How the call's id is made of `$name` and `$index`, where both stand in its marker."""
     params: ParamMarkers | None = None
@@ -152,6 +154,9 @@ class Format(BaseModel, frozen=True, extra="forbid"):
     calls: tuple[CallGrammar, ...] = ()
     end: tuple[str, ...] = ()
     """Tokens that end a turn: removed where nothing but markup follows."""
+    results: tuple[str, ...] = ()
+    """What stands before the result of a call. Behind a call of this format, a model that goes on invents the result:
+    text that it wrote for itself. Elsewhere as `end`."""
     leaks: tuple[str, ...] = ()
     """Tokens without meaning for a reader: removed wherever they stand."""
     examples: tuple[Example, ...] = Field(min_length=1)

@@ -7,6 +7,7 @@ until a first marker, or the end, makes it certain.
 import re
 
 from processors.limits import Limits
+from processors.segmenting.marks import Mark
 from processors.segmenting.members import TOOL_CALL
 from schemas.failure import Failure, FailureCode, Stage
 from schemas.jsonvalue import Json
@@ -39,7 +40,10 @@ class _Fields:
 class Ledger:
     """The events of one stream."""
 
-    __slots__ = ("_failures", "_held", "_limits", "_order", "_stream_id", "has_sent", "is_certain", "out")
+    __slots__ = (
+        "_failures", "_format", "_held", "_known", "_limits", "_order", "_stream_id", "has_sent", "is_certain", "out",
+        "seen",
+    )  # fmt: skip
 
     def __init__(self, stream_id: str, limits: Limits) -> None:
         self._stream_id = stream_id
@@ -47,11 +51,15 @@ class Ledger:
         self._order = 0
         self._failures = 0
         self._held: list[SegmentEvent] = []
+        self._known: frozenset[str] = frozenset()
+        self._format: str | None = None
         self.is_certain = False
         """Whether no reasoning can have been opened by the prompt, as far as is known now."""
         self.has_sent = False
         """Whether a live reader was sent text that is uncertain."""
         self.out: list[SegmentEvent] = []
+        self.seen: set[Mark] = set()
+        """The marks that counted."""
 
     def take(self) -> list[SegmentEvent]:
         """What was added since it was asked last."""
@@ -59,6 +67,17 @@ class Ledger:
         if out:
             self.out = []
         return out
+
+    def see(self, mark: Mark) -> None:
+        """A mark counts: the only format that has all of those so far is the stream's."""
+        if mark not in self.seen:
+            self.seen.add(mark)
+            self._known = (self._known & mark.formats) or mark.formats
+            self._format = next(iter(self._known)) if len(self._known) == 1 else None
+
+    def has_call_of(self, formats: frozenset[str]) -> bool:
+        """Whether a call of one of these formats came."""
+        return any(mark.grammar is not None and mark.formats & formats for mark in self.seen)
 
     def segment(self, kind: SegmentKind, text: str, span: Span, repairs: tuple[str, ...] = ()) -> None:
         """A run of text of one kind."""
@@ -82,7 +101,7 @@ class Ledger:
         made.span = span
         made.call = call
         made.repairs = repairs
-        made.format = None
+        made.format = self._format
         made.__class__ = Segment  # type: ignore[assignment] # same slots, so the same object
         self._order += 1
         return made  # type: ignore[return-value] # it is one now

@@ -23,7 +23,9 @@ class MarkKind(IntEnum):
     LEAK = 7
     END = 8
     """Ends a turn: markup only where nothing but markup follows."""
-    CALL_CLOSE = 9
+    RESULT = 9
+    """Stands before what a model invents as the result of a call; elsewhere as END."""
+    CALL_CLOSE = 10
     """Closes a call that is not open: markup where nothing but markup came before, or follows."""
 
 
@@ -72,6 +74,7 @@ def _marks(entry: Format) -> Iterator[Mark]:
         (MarkKind.CONTENT_CLOSE, entry.content.close if entry.content else ()),
         (MarkKind.LEAK, entry.leaks),
         (MarkKind.END, entry.end),
+        (MarkKind.RESULT, entry.results),
     )
     for kind, templates in plain:
         for template in templates:

@@ -18,5 +18,6 @@ CONTENT_OPEN = MarkKind.CONTENT_OPEN
 CONTENT_CLOSE = MarkKind.CONTENT_CLOSE
 LEAK = MarkKind.LEAK
 CALL_CLOSE = MarkKind.CALL_CLOSE
-LAST = (MarkKind.END, CALL_CLOSE)
+RESULT = MarkKind.RESULT
+LAST = (MarkKind.END, RESULT, CALL_CLOSE)
 """What counts only where nothing but markup follows."""

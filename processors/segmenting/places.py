@@ -31,17 +31,15 @@ class Places:
 
     __slots__ = (
         "_at", "_automaton", "_base", "_calls", "_has_tokens", "_is_closed", "_is_final", "_is_wrapped", "_kind",
-        "_ledger", "_line_table", "_opened_by", "_place", "_quoted", "_run", "_table", "_tools", "_window", "seen",
-        "wake",
+        "_ledger", "_line_table", "_opened_by", "_place", "_quoted", "_run", "_table", "_tools", "_window", "wake",
     )  # fmt: skip
 
     def __init__(self, automaton: Automaton, ledger: Ledger, tools: Tools, limits: Limits) -> None:
         self._automaton = automaton
         self._ledger = ledger
         self._tools = tools
-        self.seen: set[Mark] = set()
         self._run = Run(ledger, tools, limits.held_chars_max)
-        self._calls = CallReader(automaton, self._run, self.seen, tools, limits)
+        self._calls = CallReader(automaton, self._run, tools, limits)
         self._quoted = Quoted()
         self._has_tokens = self._is_closed = self._is_final = self._is_wrapped = False
         self._opened_by: frozenset[str] = frozenset()  # whose marker opened a reasoning block before
@@ -241,7 +239,7 @@ class Places:
 
     def _act(self, mark: Mark, found: re.Match[str], is_bare: bool) -> None:
         here, end = self._base + found.start(), found.end()
-        self.seen.add(mark)
+        self._ledger.see(mark)
         is_stray = mark.kind is members.CALL_CLOSE and self._run.is_empty and not self._window[end : end + 1].strip()
         if is_stray or mark.kind is members.LEAK:
             code = FailureCode.STRAY_CLOSE if is_stray else FailureCode.LEAKED_TOKEN
@@ -250,8 +248,10 @@ class Places:
             if is_stray:
                 self._fresh_after(end)
             return
+        is_result = mark.kind is members.RESULT and self._ledger.has_call_of(mark.formats)
         is_unopened = mark.kind is members.CONTENT_CLOSE and not self._is_wrapped
-        if is_unopened or (is_bare and self._is_closed) or mark.kind in members.LAST:  # markup if no more text follows
+        is_last = mark.kind in members.LAST and not is_result
+        if is_unopened or is_last or (is_bare and self._is_closed):  # markup if no more text follows
             self._run.put_aside(found[0], is_leak=mark.kind is not members.CONTENT_CLOSE or found[0][:2] != "</")
             self._has_tokens = True
             self._at, self._place = end, Places._at_fresh
@@ -264,7 +264,7 @@ class Places:
         self._is_closed |= mark.kind is members.REASONING_CLOSE
         self._is_wrapped = mark.kind is members.CONTENT_OPEN
         self._fresh_after(end)
-        if mark.kind is members.REASONING_OPEN:
+        if mark.kind is members.REASONING_OPEN or is_result:
             self.enter_reasoning(mark.formats)
 
     def _fresh_after(self, end: int) -> None:
@@ -293,7 +293,7 @@ class Places:
             comment = COMMENT_OPEN + self._quoted.comment
             self._run.write(comment)
             self._ledger.failure(FailureCode.MISSING_CLOSE, (end - len(comment), end), comment, state="comment")
-        if self._kind is members.REASONING:
+        if self._kind is members.REASONING and not (self._run.is_empty and self._run.has_calls):
             self._ledger.failure(FailureCode.MISSING_CLOSE, (self._run.start, end), "", state="reasoning")
         self._run.end(self._kind, end, by_mark=self._kind is members.REASONING)
         self._ledger.settle()

@@ -9,6 +9,7 @@ import pytest
 
 from processors.knowledge import shipped_knowledge
 from processors.pipeline import run
+from schemas.failure import FailureCode
 from schemas.reasoning import Label
 from schemas.token import Meta
 from schemas.toolcall import EXECUTABLE, CallStatus
@@ -90,3 +91,12 @@ def test_nothing_personal_is_in_an_output() -> None:
             "660 1234567",
         ):
             assert value not in data
+
+
+def test_a_cut_call_leaves_one_failure() -> None:
+    text = '<tool_call>{"name": "save_note", "arguments": {"t": "x'
+    output = run("s", [text], Meta(), shipped_knowledge())
+    assert [call.status for call in output.tool_calls] == [CallStatus.TRUNCATED]
+    assert [failure.code for failure in output.failures if failure.code is FailureCode.TRUNCATED_CALL] == [
+        FailureCode.TRUNCATED_CALL
+    ]

@@ -50,6 +50,26 @@ CASES = {
         '<tool_call>{"name": "save_note", "arguments": {"t": 1}\n<tool_call>{"name": "list_files", "arguments": {}}</tool_call>',
         [(C, "save_note"), (C, "list_files")],
     ),
+    "what a model invents as a call's result is its own text": (
+        "Action: save_note\nAction Input: {}\nObservation: It is saved.\nFinal Answer: Done.",
+        [(C, "save_note"), (T, "It is saved."), (R, "Done.")],
+    ),
+    "a result that is left to be filled in is markup": (
+        "Action: save_note\nAction Input: {}\nObservation:",
+        [(C, "save_note")],
+    ),
+    "an observation that follows no call is text": (
+        "Two readings.\nObservation: 7 degrees.\nObservation: 5 degrees.",
+        [(R, "Two readings.\nObservation: 7 degrees.\nObservation: 5 degrees.")],
+    ),
+    "an observation behind a call of another format is text": (
+        '<tool_call>{"name": "save_note", "arguments": {}}</tool_call>\nObservation: 7 degrees.',
+        [(C, "save_note"), (R, "\nObservation: 7 degrees.")],
+    ),
+    "a call that says that no tool is called is markup": (
+        'Action: ```json\n[{"tool_name": "directly_answer", "parameters": {}}]\n```\nSeven.',
+        [(R, "Seven.")],
+    ),
     "a cut marker behind text is text": ("All done.\n<tool_ca", [(R, "All done.\n<tool_ca")]),
     "a leaked end token is removed": ("Seven.<|im_end|>", [(R, "Seven.")]),
     "an end token that a text talks about stays": (
@@ -131,7 +151,7 @@ def test_a_cut_call_is_reported_and_never_complete() -> None:
         events, _ = segment(pieces, Meta(tools=TOOLS))
         calls = [event.call for event in events if isinstance(event, Segment) and event.call]
         assert [call.complete for call in calls] == [False]
-        assert [event.code for event in events if isinstance(event, Failure)] == [FailureCode.TRUNCATED_CALL]
+        assert [event.code for event in events if isinstance(event, Failure)] == []  # the tool stage reports it, once
 
 
 def test_unknown_markup_stays_and_is_reported() -> None:
@@ -141,3 +161,20 @@ def test_unknown_markup_stays_and_is_reported() -> None:
     found = {(event.code, event.found) for event in events if isinstance(event, Failure)}
     assert (FailureCode.ORPHAN_MARKER, "<|zap|>") in found
     assert (FailureCode.LOOKS_LIKE_CALL, "get_weather") in found
+
+
+def test_a_tool_named_as_no_call_is_called_if_it_is_registered() -> None:
+    text = 'Action: ```json\n[{"tool_name": "directly_answer", "parameters": {}}]\n```'
+    tools = ({"type": "function", "function": {"name": "directly_answer", "parameters": {}}},)
+    for pieces in ways(text):
+        assert read(pieces, Meta(tools=tools)) == [(C, "directly_answer")]
+
+
+def test_a_segment_bears_its_format_where_one_alone_has_the_markup() -> None:
+    text = "<longcat_think>x</longcat_think>y"
+    for pieces in ways(text):
+        events, _ = segment(pieces)
+        assert [event.format for event in events if isinstance(event, Segment)] == ["longcat", "longcat"]
+    for pieces in ways('<tool_call>{"name": "list_files", "arguments": {}}</tool_call>'):  # of many formats
+        events, _ = segment(pieces, Meta(tools=TOOLS))
+        assert [event.format for event in events if isinstance(event, Segment)] == [None]
