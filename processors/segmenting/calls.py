@@ -192,9 +192,10 @@ class CallReader:
         if outcome is not None:
             return at, outcome
         self._ledger.see(self._mark)
-        if draft.name in self._call.grammar.no_call and draft.name not in self._tools.names:
-            return self._go_behind(end)
         span = (self.start, self._offset + end)
+        if draft.name in self._call.grammar.no_call and draft.name not in self._tools.names:
+            self._ledger.failure(FailureCode.LEAKED_TOKEN, span, draft.name or "", state=_STATE)
+            return self._go_behind(end)
         text = self._head_text + raw + window[at:end]
         self._ledger.call(text, span, draft, repairs)
         if repairs:

@@ -102,7 +102,7 @@ class CallGrammar(BaseModel, frozen=True, extra="forbid"):
     name_is_key: bool = False
     """The body is `{NAME: {arguments}}`."""
     no_call: tuple[str, ...] = ()
-    """Names that say that no tool is called: such a call is markup, unless a tool of that name is registered."""
+    """Names that say that no tool is called: such a call is taken out, unless a tool of that name is registered."""
     call_id: str = ""
     """How the call's id is made of `$name` and `$index`, where both stand in its marker."""
     params: ParamMarkers | None = None

@@ -66,7 +66,7 @@ CASES = {
         '<tool_call>{"name": "save_note", "arguments": {}}</tool_call>\nObservation: 7 degrees.',
         [(C, "save_note"), (R, "\nObservation: 7 degrees.")],
     ),
-    "a call that says that no tool is called is markup": (
+    "a call that says that no tool is called is taken out": (
         'Action: ```json\n[{"tool_name": "directly_answer", "parameters": {}}]\n```\nSeven.',
         [(R, "Seven.")],
     ),

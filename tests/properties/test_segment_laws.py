@@ -85,7 +85,7 @@ def templates() -> set[str]:
     for entry in load_formats():
         blocks = [block for block in (entry.reasoning, entry.content) if block]
         found |= {template for block in blocks for template in (*block.open, *block.close)}
-        found |= {*entry.end, *entry.leaks}
+        found |= {*entry.end, *entry.results, *entry.leaks}
         for call in entry.calls:
             found |= {*call.section_open, *call.section_close, *call.open, *call.close}
     return found - {""}
