@@ -40,7 +40,7 @@ class FailureCode(StrEnum):
     REPAIRED = "repaired"
     """A call was accepted after a change; material for the learner."""
     LEAKED_TOKEN = "leaked_token"  # noqa: S105 - a code, not a secret
-    """A special token of the tokenizer, or a call that says that no tool is called, stood in the text and was removed."""
+    """A special token of the tokenizer, or a call that says that none is made, stood in the text and was removed."""
     LOOKS_LIKE_CALL = "looks_like_call"
     """Text of a plain response that resembles a call of a registered tool."""
     NO_FORMAT = "no_format"
