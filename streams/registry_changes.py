@@ -80,6 +80,22 @@ def with_moves(
             changes[key_of(entry)] = following(snapshot, entry)
 
 
+def decided(snapshot: Snapshot, found: Pattern, state: PatternState, step: Evidence) -> tuple[Pattern, ...]:
+    """What a person decided of an entry, as a change; active entries of its group that it displaces retire.
+
+    Raises ConfigError where a pinned entry of its group keeps it out.
+    """
+    if found.state is state:
+        return ()
+    retired = displaced(snapshot.entries.values(), found) if state is PatternState.ACTIVE else ()
+    if retired is None:
+        raise ConfigError(
+            f"{key_of(found)}: a pinned entry of group {found.exclusive_group!r} is active; unpin it first"
+        )
+    fresh = replace(found, state=state, evidence=(*found.evidence, step))
+    return tuple(following(snapshot, entry) for entry in (fresh, *retired))
+
+
 def back_to(version: int, records: Sequence[Pattern], now: Snapshot) -> tuple[Pattern, ...]:
     """The change that makes the entries what they were at a registry version; what came later is retired."""
     then = snapshot_of((record for record in records if record.registry_version <= version), version)

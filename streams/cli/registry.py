@@ -1,4 +1,4 @@
-"""`registry list|show|diff|approve|reject|pin|unpin|export|import|rollback`: what processors are built from."""
+"""`registry list|show|diff|approve|reject|pin|unpin|export|import|rollback|verify|rebuild`."""
 
 import asyncio
 import sys
@@ -14,8 +14,18 @@ from processors.snapshot import RegistryFormatError, Snapshot, from_json, key_of
 from schemas.pattern import Evidence, Pattern, PatternKind, PatternState
 from streams.cli.show import say, show
 from streams.pattern_registry import RedisRegistry, opened
-from streams.registry_changes import Registry, back_to, edit, following, merged, must_be_proved
+from streams.registry_changes import (
+    Registry,
+    StaleChangeError,
+    back_to,
+    decided,
+    edit,
+    following,
+    merged,
+    must_be_proved,
+)
 from streams.registry_history import difference, state_at, timeline_of
+from streams.registry_log import faults, logged
 from streams.settings import ConfigError, load
 
 Done = TypeVar("Done")
@@ -82,7 +92,7 @@ def pin(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would change.")] = False,
 ) -> None:
     """Keep an entry as it is: nothing that is learned moves, replaces or retires it."""
-    _change(registry, entry, lambda found: _pinned(found, is_pinned=True), dry_run=dry_run)
+    _change(registry, entry, lambda now, found: _pinned(now, found, is_pinned=True), dry_run=dry_run)
 
 
 @group.command("unpin")
@@ -92,7 +102,7 @@ def unpin(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would change.")] = False,
 ) -> None:
     """Let what is learned move an entry again."""
-    _change(registry, entry, lambda found: _pinned(found, is_pinned=False), dry_run=dry_run)
+    _change(registry, entry, lambda now, found: _pinned(now, found, is_pinned=False), dry_run=dry_run)
 
 
 @group.command("export")
@@ -142,6 +152,32 @@ def rollback(
     _say(run_with(registry, lambda one: _rolled_back(one, version, dry_run=dry_run)), dry_run=dry_run)
 
 
+@group.command("verify")
+def verify(
+    registry: Annotated[str | None, REGISTRY] = None,
+    with_log: Annotated[bool, typer.Option("--log/--no-log", help="Compare with the topic of patterns too.")] = True,
+) -> int | None:
+    """Whether each entry can be used and is what its records say; exit code 1 when something is wrong."""
+    log = asyncio.run(logged(load())) if with_log and registry is None else None
+    found = run_with(registry, lambda one: faults(one, log))
+    for entry, what in found:
+        say({"entry": entry, "fault": what}, f"{entry}: {what}")
+    if not found:
+        say({"entry": None, "fault": None}, "the registry is sound")
+    return 1 if found else None
+
+
+@group.command("rebuild")
+def rebuild(
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be written.")] = False,
+) -> None:
+    """Fill an empty Redis with the entries on the topic of patterns, byte for byte what they were."""
+    records = asyncio.run(logged(load()))
+    if not dry_run:
+        run_with(None, lambda one: _restored(one, records))
+    _say(records, dry_run=dry_run)
+
+
 @group.command("approve")
 def approve(
     entry: Annotated[str, typer.Argument(help="`kind/id`, as `registry list` prints it.")],
@@ -163,29 +199,38 @@ def reject(
 
 
 def _decide(registry: str | None, entry: str, state: PatternState, *, dry_run: bool) -> None:
-    def decided(found: Pattern) -> Pattern:
-        step = Evidence(step="decided", data={"from": found.state, "to": state})
-        return replace(found, state=state, evidence=(*found.evidence, step)) if found.state is not state else found
+    def decide(snapshot: Snapshot, found: Pattern) -> tuple[Pattern, ...]:
+        return decided(snapshot, found, state, Evidence(step="decided", data={"from": found.state, "to": state}))
 
-    _change(registry, entry, decided, dry_run=dry_run)
+    _change(registry, entry, decide, dry_run=dry_run)
 
 
-def _pinned(found: Pattern, *, is_pinned: bool) -> Pattern:
+async def _restored(registry: Registry, records: tuple[Pattern, ...]) -> None:
+    if not isinstance(registry, RedisRegistry):
+        raise ConfigError("only a registry in Redis is rebuilt from the topic; a file is written by `registry export`")
+    try:
+        await registry.restore(records)
+    except StaleChangeError:
+        raise ConfigError("the registry is not empty; `registry verify` says how it differs from the topic") from None
+
+
+def _pinned(snapshot: Snapshot, found: Pattern, *, is_pinned: bool) -> tuple[Pattern, ...]:
     if found.pinned is is_pinned:
-        return found
+        return ()
     step = Evidence(step="decided", data={"pinned": is_pinned})
-    return replace(found, pinned=is_pinned, evidence=(*found.evidence, step))
+    return (following(snapshot, replace(found, pinned=is_pinned, evidence=(*found.evidence, step))),)
 
 
-def _change(registry: str | None, entry: str, make: Callable[[Pattern], Pattern], *, dry_run: bool) -> None:
+def _change(
+    registry: str | None, entry: str, make: Callable[[Snapshot, Pattern], tuple[Pattern, ...]], *, dry_run: bool
+) -> None:
     """Change one entry, decided on what it is when the change is made."""
 
     def change(snapshot: Snapshot) -> tuple[Pattern, ...]:
         found = snapshot.entries.get(entry)
         if found is None:
             raise ConfigError(f"no entry {entry!r}; `registry list` has them")
-        made = make(found)
-        return (following(snapshot, made),) if made is not found else ()
+        return make(snapshot, found)
 
     if dry_run:
         _say(change(run_with(registry, lambda one: one.snapshot())), dry_run=True)

@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import orjson
@@ -14,7 +13,8 @@ from schemas.jsonvalue import Json, JsonObject
 from schemas.pattern import Evidence, Pattern, PatternKind, PatternState
 from streams.panel import parameters
 from streams.redis_client import AWAY
-from streams.registry_changes import StaleChangeError, edit, following
+from streams.registry_changes import StaleChangeError, decided, edit
+from streams.settings import ConfigError
 from streams.store import QueryError, Reader
 from streams.web.filters import Filter, filter_of
 from streams.web.state import REGISTRY, ask, render
@@ -132,13 +132,16 @@ async def decide(request: web.Request) -> web.Response:
 
     def wish(snapshot: Snapshot) -> list[Pattern]:
         return [
-            _decided(following(snapshot, entry), decision)
+            change
             for entry in snapshot.entries.values()
-            if entry.id == name and entry.state != DECISIONS[decision]
+            if entry.id == name
+            for change in decided(snapshot, entry, DECISIONS[decision], _step(entry, decision))
         ]
 
     try:
         changed = await edit(request.app[REGISTRY], wish)
+    except ConfigError as error:
+        raise QueryError(str(error)) from None
     except StaleChangeError:
         raise QueryError("Somebody else is changing this entry; look at it again.") from None
     except AWAY:
@@ -161,10 +164,9 @@ def _pattern(row: JsonObject) -> Pattern:
     )
 
 
-def _decided(entry: Pattern, decision: str) -> Pattern:
-    now_ms = time.time() * 1000
-    evidence = Evidence(step=f"{decision} by a person", data={"on": "page", "was": str(entry.state)}, ts=now_ms)
-    return replace(entry, state=DECISIONS[decision], evidence=(*entry.evidence, evidence), ts=now_ms)
+def _step(entry: Pattern, decision: str) -> Evidence:
+    data: JsonObject = {"on": "page", "was": str(entry.state)}
+    return Evidence(step=f"{decision} by a person", data=data, ts=time.time() * 1000)
 
 
 _LATEST = """SELECT pattern_id AS id, argMax(state, (registry_version, version)) AS state, any(kind) AS kind,

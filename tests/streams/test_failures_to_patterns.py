@@ -1,15 +1,19 @@
 """The learning loop: failures are counted once and become candidates; changes reach the log of patterns."""
 
 import asyncio
+from dataclasses import replace
 
 import orjson
 import pytest
 
+from processors.snapshot import to_json
 from schemas.failure import Failure, FailureCode, Stage
-from schemas.pattern import PatternState
+from schemas.pattern import Evidence, Pattern, PatternKind, PatternState
 from schemas.wire import encode
 from streams.failures_to_patterns import SUPPORT_MIN, LearnWorker, Signatures
 from streams.pattern_registry import connected
+from streams.registry_changes import decided, edit
+from streams.registry_log import faults, logged
 from tests.streams.flow import consumed, prepared, produce
 
 
@@ -18,6 +22,12 @@ def failures(count: int, code: FailureCode) -> list[tuple[str, bytes]]:
         (code, encode(Failure(stream_id=f"s{i}", code=code, stage=Stage.TOOL, signature=f"tool:{code}:x")))
         for i in range(count)
     ]
+
+
+def in_group(name: str, state: PatternState) -> Pattern:
+    return Pattern(
+        id=name, version=1, kind=PatternKind.STRATEGY, state=state, definition={"signature": name}, exclusive_group="g"
+    )
 
 
 @pytest.mark.engines
@@ -47,6 +57,33 @@ def test_signature_with_support_becomes_a_candidate_once(running) -> None:
     assert not any(entry.definition.get("signature") == "tool:unknown_tool:x" for entry in snapshot.entries.values())
     assert [orjson.loads(record.value)["id"] for record in records] == [entry.id]
     assert records[0].key == f"strategy/{entry.id}".encode()
+
+
+@pytest.mark.engines
+def test_registry_is_rebuilt_from_the_topic_to_the_byte(running) -> None:
+    async def flow():
+        settings, topology = await prepared(running.settings, "rebuild.")
+        async with connected(settings.redis_url, settings.topic_prefix) as registry:
+            await registry.publish([in_group("a", PatternState.ACTIVE), in_group("b", PatternState.CANDIDATE)])
+            step = Evidence(step="decided")
+            await edit(registry, lambda now: decided(now, now.entries["strategy/b"], PatternState.ACTIVE, step))
+            worker, stop = LearnWorker(settings, topology, Signatures()), asyncio.Event()
+            task = asyncio.create_task(worker.run(stop))
+            await consumed(settings, "llm.patterns", 2, wait_s=30)
+            stop.set()
+            await task
+            log = await logged(settings)
+            sound = await faults(registry, log)
+            async with connected(settings.redis_url, "rebuilt.") as empty:
+                await empty.restore(log)
+                is_same = to_json(await empty.snapshot()) == to_json(await registry.snapshot())
+                await empty.publish([replace(log[0], version=log[0].version + 1)])
+                return sound, is_same, await faults(empty, log), await registry.snapshot()
+
+    sound, is_same, differing, snapshot = asyncio.run(flow())
+    assert (sound, is_same) == ([], True)
+    assert [(entry, "differs from the topic" in what) for entry, what in differing] == [("strategy/a", True)]
+    assert [entry.state for entry in snapshot.entries.values()] == [PatternState.RETIRED, PatternState.ACTIVE]
 
 
 @pytest.mark.engines
