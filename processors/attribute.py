@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from processors.attribution.causes import Cause, CauseTree, shipped_tree
-from processors.attribution.context import Alert, Surroundings, Terms, signs_around
+from processors.attribution.context import Alert, Surroundings, Terms, health, signs_around
 from processors.attribution.seen import Seen, Window
 from processors.attribution.signs import Borne, borne
 from processors.pii.redact import redact, redact_json
@@ -105,7 +105,8 @@ def attributed(
         evidence=(
             Evidence(step="input", data={"arguments": _clean(seen.arguments)}),
             Evidence(step="error", data=_error(seen)),
-            Evidence(step="health", data={one.sign: _text(one.because) for one in context}),
+            Evidence(step="health", data=health(seen, around)),
+            Evidence(step="signs", data={one.sign: _text(one.because) for one in context}),
             Evidence(
                 step="cause",
                 data={

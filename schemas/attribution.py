@@ -26,6 +26,6 @@ class Attribution:
     probabilities: dict[str, float] = field(default_factory=dict)
     """By cause, highest first."""
     evidence: tuple[Evidence, ...] = ()
-    """Steps `input`, `error`, `health`, `cause`, clean, fit to be read by a person."""
+    """Steps `input`, `error`, `health`, `signs`, `cause`, clean, fit to be read by a person."""
     ts: float | None = None
     """When the call ended, Unix ms."""

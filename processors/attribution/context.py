@@ -22,6 +22,7 @@ FOLLOW_FAILED_MIN = 3
 """Failed calls with different arguments that must have such a value: two of them have one in common by chance."""
 FOLLOW_SHARE_MIN = 0.75
 """Share of a value's calls that fail, and of failures that have such a value, from which failures follow it."""
+NEIGHBOURS_SHOWN_MAX = 10
 LATEST = 8
 """Calls of a tool that say how it is now."""
 SPARED_SHARE_MAX = 0.2
@@ -89,6 +90,24 @@ def signs_around(seen: Seen, around: Surroundings) -> list[Borne]:
     found += _own(seen, calls, failures)
     found += _alerts(seen, around)
     return found + _quoted(seen)
+
+
+def health(seen: Seen, around: Surroundings) -> dict[str, str]:
+    """How the tool and its neighbours were: calls that failed, of those there were; neighbours the sickest first."""
+    terms = around.terms
+    until = seen.at_ms + terms.settle_ms
+    own = around.window.of(seen.tool, seen.at_ms - terms.within_ms, until)
+    found = {
+        seen.tool: f"{sum(one.is_failed for one in own)} of {len(own)} calls failed in {terms.within_ms / 1000:g} s"
+    }
+    near = []
+    for tool in around.window.tools():
+        calls = around.window.of(tool, seen.at_ms - terms.near_ms, until) if tool != seen.tool else []
+        if calls:
+            near.append((-_broken(calls) / len(calls), tool, len(calls), _broken(calls)))
+    for _, tool, count, broken in sorted(near)[:NEIGHBOURS_SHOWN_MAX]:
+        found[tool] = f"{broken} of {count} calls broken in {terms.near_ms / 1000:g} s"
+    return found
 
 
 def looks_same(one: Seen, other: Seen) -> bool:

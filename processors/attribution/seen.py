@@ -19,6 +19,8 @@ CALLS_OF_TOOL_MAX = 400
 """Calls remembered for one tool: an hour at one in nine seconds."""
 TOOLS_MAX = 1_000
 """Tools remembered; beyond it the one unused for longest is forgotten."""
+DISORDER_MS = 60_000.0
+"""Calls come nearly in order of time; one that comes later than that among others may be overlooked."""
 FAILED = frozenset({"param_error", "business_failure", "system_error"})
 """Statuses of a result that are failures; `not_run` says nothing about the tool."""
 
@@ -95,7 +97,13 @@ class Window:
 
     def of(self, tool: str, since_ms: float, until_ms: float) -> list[Seen]:
         """A tool's calls of a time, oldest first as they were added."""
-        return [one for one in self._calls.get(tool, ()) if since_ms <= one.at_ms <= until_ms]
+        found = []
+        for one in reversed(self._calls.get(tool, ())):
+            if one.at_ms < since_ms - DISORDER_MS:
+                break
+            if since_ms <= one.at_ms <= until_ms:
+                found.append(one)
+        return found[::-1]
 
     def tools(self) -> Iterator[str]:
         """All tools of which calls are remembered."""

@@ -19,9 +19,9 @@ from schemas.trajectory import Step
 
 WAITING_MAX = 50_000
 """Calls and results that wait for each other."""
-RUNS_MAX = 20_000
+RUNS_MAX = 5_000
 """Runs whose calls are remembered."""
-CALLS_OF_RUN_MAX = 200
+CALLS_OF_RUN_MAX = 50
 CONTENT_KEYS_MAX, VALUE_CHARS_MAX = 20, 500
 ARGUMENTS_DEPTH_MAX, ARGUMENTS_KEYS_MAX = 4, 40
 """Deeper than that, and beyond so many keys and characters, a call is kept without its arguments' rest."""

@@ -92,24 +92,24 @@ def test_a_refusal_that_follows_a_value_is_a_stale_list_and_one_that_spares_none
     ]
     barred = [call(n, "charge", 200 + n, refused, country=c, id=n) for n, c in enumerate(countries)]
     last = told([*QUIET, *stale])[-1]
-    assert (last.cause, last.evidence[2].data["follows_value"]) == ("stale_list", "country = NG")
+    assert (last.cause, last.evidence[3].data["follows_value"]) == ("stale_list", "country = NG")
     assert told([*QUIET, *barred])[-1].cause == "permission"
 
 
 def test_a_value_of_another_form_than_in_good_calls_is_a_bad_argument_whatever_the_text_says() -> None:
     odd = call(1, "charge", 310, Fault(kind="BusinessFailure", text="?"), reference="R000001", amount="zwölf")
     (found,) = told([*QUIET, *good("charge", 4000), odd])
-    assert (found.cause, found.evidence[3].data["because"]["odd_form"]) == ("bad_argument", "amount")
+    assert (found.cause, found.evidence[4].data["because"]["odd_form"]) == ("bad_argument", "amount")
 
 
 def test_evidence_is_clean_and_says_what_speaks_for_and_against() -> None:
     fault = Fault(kind="http", code=404, text="no customer mail@example.com with phone 13800138000")
     (found,) = told([call(1, "charge", 1, fault, mail="mail@example.com")])
-    assert [one.step for one in found.evidence] == ["input", "error", "health", "cause"]
+    assert [one.step for one in found.evidence] == ["input", "error", "health", "signs", "cause"]
     assert "example.com" not in str(found)
     assert "13800138000" not in str(found)
-    assert found.evidence[3].data["path"] == ["asked_wrongly", "data"]
-    assert "says_data" in found.evidence[3].data["because"]
+    assert found.evidence[4].data["path"] == ["asked_wrongly", "data"]
+    assert "says_data" in found.evidence[4].data["because"]
 
 
 def test_a_failure_is_judged_within_ten_seconds_and_a_call_read_again_counts_once() -> None:
@@ -199,3 +199,12 @@ def test_history_tips_the_scales_where_signs_do_not() -> None:
     tree = shipped_tree()
     assert tree.infer(["is_business"]).cause == "data"
     assert tree.infer(["is_business"], {"permission": 200}).cause == "permission"
+
+
+def test_evidence_has_the_health_of_the_tool_and_of_its_neighbours() -> None:
+    sick = [call(n, "ship", 190 + n, LOST) for n in range(3)]
+    found = told([*QUIET, *sick, call(9, "charge", 200, LOST)])[-1]
+    assert found.evidence[2].data == {
+        "charge": "1 of 1 calls failed in 300 s", "ship": "3 of 10 calls broken in 60 s",
+        "quote": "0 of 7 calls broken in 60 s", "search": "0 of 7 calls broken in 60 s",
+    }  # fmt: skip

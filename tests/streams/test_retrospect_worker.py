@@ -98,11 +98,11 @@ def test_after_a_restart_nothing_is_said_twice_and_what_was_usual_is_known(runni
             await asyncio.sleep(8)
         async with retrospecting(settings):
             await calls(settings, ("b", "system_error", lost))
-            found = await said(settings, 6)
+            found = await said(settings, 5)
             attributions = [one["stream_id"] for one in found if one["schema"] == "attribution/1"]
             assert sorted(attributions) == ["a0", "a1", "a2", "b"]
             last = next(one for one in found if one["schema"] == "attribution/1" and one["stream_id"] == "b")
-            assert last["evidence"][2]["data"]["repeats"] == "4 of 4 calls in 300 s"
+            assert last["evidence"][3]["data"]["repeats"] == "4 of 4 calls in 300 s"
 
     play(running, story)
 
