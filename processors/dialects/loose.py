@@ -12,6 +12,7 @@ from typing import NamedTuple, NoReturn
 
 import orjson
 
+from processors.repair.strict import has_doubles, is_strict, pairs_in
 from schemas.jsonvalue import Json, JsonObject
 
 _PYTHON_CHARS_MAX = 100_000
@@ -42,18 +43,9 @@ def read_loosely(text: str) -> Read | None:
         value = orjson.loads(text)
     except (orjson.JSONDecodeError, UnicodeEncodeError):  # not strict JSON, or a lone surrogate
         return _with_controls(text) or _python(text)
-    pairs = _pairs_in(value)
+    pairs = pairs_in(value)
     may_be_double = text.count(":") != pairs and len(_KEY_END.findall(text)) != pairs
     return None if may_be_double and has_doubles(text) else Read(value)
-
-
-def has_doubles(text: str) -> bool:
-    """Whether a JSON text has one key twice in an object, or can't be read for it."""
-    try:
-        json.loads(text, object_pairs_hook=object_of)
-    except (ValueError, RecursionError):
-        return True
-    return False
 
 
 def has_twice_at_top(text: str) -> bool:
@@ -70,15 +62,7 @@ def _with_controls(text: str) -> Read | None:
         value = json.loads(text, strict=False, object_pairs_hook=object_of, parse_constant=_no_constant)
     except (ValueError, RecursionError):
         return None
-    return Read(value, () if _is_json(text) else ("control_characters_kept",))
-
-
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
+    return Read(value, () if is_strict(text) else ("control_characters_kept",))
 
 
 def _no_constant(_: str) -> NoReturn:
@@ -91,18 +75,6 @@ def object_of(pairs: list[tuple[str, Json]]) -> JsonObject:
     if len(found) != len(pairs):
         raise ValueError("a key stands twice")
     return found
-
-
-def _pairs_in(value: Json) -> int:
-    count, level = 0, [value]
-    while level:
-        one = level.pop()
-        if isinstance(one, dict):
-            count += len(one)
-            level += one.values()
-        elif isinstance(one, list):
-            level += one
-    return count
 
 
 def _python(text: str) -> Read | None:

@@ -120,7 +120,7 @@ def trie_pattern(words: Iterable[str]) -> str:
     return _branches(tree)
 
 
-def _branches(tree: dict[str, dict]) -> str:  # type: ignore[type-arg]
+def _branches(tree: dict[str, dict]) -> str:  # type: ignore[type-arg]  # as above
     longer = [re.escape(letter) + _branches(below) for letter, below in tree.items() if letter]
     if not longer:
         return ""

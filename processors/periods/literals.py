@@ -48,7 +48,7 @@ def literal(name: str, text: str, start: int, context: Context) -> Token | None:
     if name == "eleven":
         return Token("vfest", start, end, "national")
     if name == "ordinal":
-        return Token("ord", start, end, int(re.match(r"\d+", text)[0]))  # type: ignore[index]
+        return Token("ord", start, end, int(text[:-2]))
     if name == "qh" or (name == "nq" and len(text) == 2):
         letter, number = ("q" if "q" in text else "h"), int(re.sub(r"\D", "", text))
         return Token(letter, start, end, number) if letter == "q" or number <= 2 else None
@@ -197,6 +197,6 @@ def _clock(text: str, numbers: list[int]) -> Value | None:
         hour = hour % 12 + (12 if half.group() == "p" else 0)
     if hour > 24 or minute > 59 or second > 59 or (hour == 24 and minute):
         return None
-    settled = half or hour > 12 or hour == 0 or len(re.match(r"\d*", text)[0]) == 2  # type: ignore[index]
+    settled = half or hour > 12 or hour == 0 or text[:2].isdigit()
     seconds = hour * 3600 + minute * 60 + second
     return Value(grain="clock", mark=seconds, doubt="" if settled else "am or pm")

@@ -1,5 +1,6 @@
 """Operations for parts of periods: halves, thirds, the first three days, the second Friday, the end."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import date, timedelta
 
@@ -83,20 +84,10 @@ def some_units(found: Found) -> Made:
     if not 1 <= count <= 400:
         return None
 
-    def cut(span: Span) -> tuple[Span, ...]:
-        whole = _whole(span)
-        if whole is None:
-            return ()
-        start, end = whole
-        if unit in MONTHS and start.day != 1:
-            return ()
-        if from_end:
-            first = shift(end + DAY, unit, -count)
-            return ((first, end),) if first >= start else ()
-        last = shift(start, unit, count) - DAY
-        return ((start, last),) if last <= end else ()
+    def choose(start: date, end: date) -> tuple[date, date]:
+        return (shift(end + DAY, unit, -count), end) if from_end else (start, shift(start, unit, count) - DAY)
 
-    return Part(grain="span", cut=cut)
+    return Part(grain="span", cut=_units_cut(unit, choose))
 
 
 def nth(found: Found) -> Made:
@@ -116,41 +107,38 @@ def nth(found: Found) -> Made:
     if isinstance(number, int):
         return Part(grain="day", cut=_weekday_cut(number, count))
     if found.has("weekend"):
-        return Part(grain="span", cut=_weekend_cut(count))
+        return Part(grain="span", cut=_weekday_cut(5, count, days=2))
     unit = "day" if found.has("edgeday") else found.word("unit", "geyue", "tian", "zhou", "ji")
     if unit == "week":
         return _nth_week(found, count) if abs(count) <= 6 else None
     if unit not in ("day", "month", "quarter"):
         return None
 
-    def cut(span: Span) -> tuple[Span, ...]:
-        whole = _whole(span)
-        if whole is None:
-            return ()
-        start, end = whole
-        if unit in MONTHS and start.day != 1:
-            return ()
+    def choose(start: date, end: date) -> tuple[date, date]:
         first = shift(start, unit, count - 1) if count > 0 else shift(end + DAY, unit, count)
-        last = shift(first, unit, 1) - DAY
-        return ((first, last),) if start <= first and last <= end else ()
+        return first, shift(first, unit, 1) - DAY
 
-    return Part(grain=unit, cut=cut)
+    return Part(grain=unit, cut=_units_cut(unit, choose))
 
 
-def _weekday_cut(number: int, count: int) -> Cut:
+def _units_cut(unit: str, choose: Callable[[date, date], tuple[date, date]]) -> Cut:
+    """Some units of a period with both ends, if they lie in it; months only of what begins with one."""
+
     def cut(span: Span) -> tuple[Span, ...]:
         whole = _whole(span)
-        day = nth_weekday(whole, number, count) if whole else None
-        return ((day, day),) if day else ()
+        if whole is None or (unit in MONTHS and whole[0].day != 1):
+            return ()
+        first, last = choose(*whole)
+        return ((first, last),) if whole[0] <= first and last <= whole[1] else ()
 
     return cut
 
 
-def _weekend_cut(count: int) -> Cut:
+def _weekday_cut(number: int, count: int, days: int = 1) -> Cut:
     def cut(span: Span) -> tuple[Span, ...]:
         whole = _whole(span)
-        day = nth_weekday(whole, 5, count) if whole else None
-        return ((day, day + DAY),) if day else ()
+        day = nth_weekday(whole, number, count) if whole else None
+        return ((day, day + (days - 1) * DAY),) if day else ()
 
     return cut
 

@@ -75,7 +75,7 @@ def _fit_cut(node: Cut, spec: Spec, path: str, work: Work) -> Json:
     if is_whole(node, spec):
         work.note("closers_added", path)
         return fit(node.value, spec, path, work)
-    work.refuse(cut_code(node, spec), path, str(node.value))
+    work.refuse(cut_code(node), path, str(node.value))
     return str(node.value)
 
 
@@ -166,7 +166,7 @@ def _listed(node: Json, text: str, spec: Spec, path: str, work: Work) -> Json:
     items = spec.items or ANY
     is_plain = items.types <= {"number", "integer"} and bool(items.types)
     parts = [part for part in _SPLIT.split(text.strip()) if part] if is_plain else []
-    if items.enum and isinstance(node, str) and text not in items.enum:
+    if items.enum and isinstance(node, str) and not items.index.find(text):
         parts = [part for part in re.split(r"\s*[,;、，；|\n]\s*", text.strip()) if part]
     if len(parts) > LIMITS.repair_tokens_max:
         work.refuse("too_large", path)

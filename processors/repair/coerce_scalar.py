@@ -246,8 +246,7 @@ def is_whole(cut: Cut, spec: Spec) -> bool:
     return spec.format == "date" and is_full_date(text)
 
 
-def cut_code(cut: Cut, spec: Spec) -> str:
+def cut_code(cut: Cut) -> str:
     """The refusal code for a token that may be unfinished."""
     is_number = isinstance(cut.value, Bare) and (decimal_of(cut.value) is not None or cut.value in {"-", "+"})
-    del spec
     return "truncated_number" if is_number else "truncated_text"

@@ -7,6 +7,7 @@ from processors.repair.nodes import Bare, Cut, Items, Members, Node
 from processors.repair.read_date import is_full_date
 from processors.repair.toolschema import Spec
 from processors.repair.value_end import Source
+from schemas.span import Span
 
 _STRICT_STRING = re.compile(r'"((?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*)"')
 _PLAIN_BARE = re.compile(r"(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)\s*(?=[}\]]|,\s*[^\s\d.])")
@@ -22,6 +23,9 @@ _PREFIX = re.compile(r"[rRbBuUfF]{1,2}(?=[\"'])")
 _LAST_CLOSERS = re.compile(r"[\s}\]]*\Z")
 _COMMA_BEFORE = re.compile(r"[\s,，]*\Z")
 BEFORE_KEY_MAX = 60
+COMPLETE_MAX = 1_000
+"""Longest enum member that is known by itself, in characters: each quote of a text asks."""
+LAST_CLOSERS_MAX = 400
 
 
 def read_scalar(source: Source, at: int, spec: Spec) -> tuple[Node, int]:
@@ -35,7 +39,7 @@ def read_scalar(source: Source, at: int, spec: Spec) -> tuple[Node, int]:
         return _tripled(source, at) or _string(source, at, spec)
     if found := (_PLAIN_BARE if is_member else _PLAIN_BARE_ITEM).match(source.text, at):
         return Bare(found[1]), found.end(1)
-    return _bare(source, at, spec)
+    return _bare(source, at)
 
 
 def _tripled(source: Source, at: int) -> tuple[Node, int] | None:
@@ -68,9 +72,8 @@ def _string(source: Source, at: int, spec: Spec) -> tuple[Node, int]:
         if _opens_next_key(source, start, end):
             source.codes.add("half_quotes_mended")
             body = text[start:end]
-            kept = body[: _COMMA_BEFORE.search(body, max(0, len(body) - BEFORE_KEY_MAX)).start()]  # type: ignore[union-attr]
-            return decode(_without_curly(kept)), end
-        if source.ends_at(place) or _is_complete(source, text[start:end], spec, place):
+            return decode(_without_curly(_without_end(body, _COMMA_BEFORE, BEFORE_KEY_MAX))), end
+        if source.ends_at(place) or _is_complete(source, (start, end), spec, place):
             inner = _lost_opening(source, start, end, quote)
             if inner:
                 source.codes.add("half_quotes_mended")
@@ -79,9 +82,12 @@ def _string(source: Source, at: int, spec: Spec) -> tuple[Node, int]:
     return _unclosed(source, start, spec)
 
 
-def _is_complete(source: Source, body: str, spec: Spec, place: int) -> bool:
+def _is_complete(source: Source, inside: Span, spec: Spec, place: int) -> bool:
     """An enum member or a date is over at its quote, if another quote follows: only a comma is missing."""
-    is_known = body in spec.enum or (spec.format == "date" and is_full_date(body))
+    if not (spec.enum or spec.format == "date") or inside[1] - inside[0] > COMPLETE_MAX:
+        return False
+    body = source.text[inside[0] : inside[1]]
+    is_known = bool(spec.index.find(body)) or (spec.format == "date" and is_full_date(body))
     return is_known and source.text[source.skip(place) : source.skip(place) + 1] in QUOTES
 
 
@@ -128,17 +134,23 @@ def _opens_next_key(source: Source, start: int, quote_at: int) -> bool:
     return source.is_key(quote_at, level, needs_known=True)
 
 
+def _without_end(text: str, end: re.Pattern[str], most: int) -> str:
+    """The text without what this pattern finds at its end, among its last characters."""
+    found = end.search(text, max(0, len(text) - most))
+    return text[: found.start()] if found else text
+
+
 def _unclosed(source: Source, start: int, spec: Spec) -> tuple[Node, int]:
     """No quote closes it: whole only if closers alone follow a value the schema knows; else cut."""
     rest = source.text[start:]
-    bare = rest[: _LAST_CLOSERS.search(rest, max(0, len(rest) - 400)).start()]  # type: ignore[union-attr]
-    if bare != rest and bare in spec.enum:
+    bare = _without_end(rest, _LAST_CLOSERS, LAST_CLOSERS_MAX)
+    if bare != rest and spec.index.find(bare):
         source.codes.add("half_quotes_mended")
         return bare, start + len(bare)
     return Cut(decode(rest)), len(source.text)
 
 
-def _bare(source: Source, at: int, spec: Spec) -> tuple[Node, int]:
+def _bare(source: Source, at: int) -> tuple[Node, int]:
     text = source.text
     in_array = isinstance(source.stack[-1].node, Items)
     place = at
@@ -151,11 +163,10 @@ def _bare(source: Source, at: int, spec: Spec) -> tuple[Node, int]:
         if char in QUOTES and not source.is_key(end, len(source.stack) - 1, needs_known=True):
             continue
         if (in_array and char in ",，") or char in QUOTES or source.ends_at(end):
-            return _token(text[at:end], spec), end
+            return _token(text[at:end]), end
     return Cut(Bare(text[at:].strip())), len(text)
 
 
-def _token(raw: str, spec: Spec) -> Node:
-    del spec
+def _token(raw: str) -> Node:
     token = raw.strip()
     return Bare(token) if token else None

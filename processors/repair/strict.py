@@ -33,7 +33,7 @@ def strict_arguments(raw: str, schema: ToolSchema | None) -> JsonObject | None:
         return None
     if _may_be_deep(raw) and depth_of(value, LIMITS.nesting_max) > LIMITS.nesting_max:
         return None
-    if raw.count(":") != _pairs_in(value) and _has_doubles(raw):
+    if raw.count(":") != pairs_in(value) and has_doubles(raw):
         return None
     is_known = schema is None or value.keys() <= schema.root.properties.keys()
     if not is_known or (schema is not None and not schema.validator.is_valid(value)):
@@ -53,7 +53,7 @@ def telling(raw: str) -> str:
         return ""
     if _CLOSER_LOOK.search(text) or _TRAILING_ZERO.search(text):
         return text
-    return text if text.count(":") != _pairs_in(value) and _has_doubles(text) else ""
+    return text if text.count(":") != pairs_in(value) and has_doubles(text) else ""
 
 
 def strict_tree(raw: str) -> Node:
@@ -95,19 +95,20 @@ def is_strict(raw: str) -> bool:
     return True
 
 
-def _pairs_in(value: Json) -> int:
+def pairs_in(value: Json) -> int:
+    """How many pairs the objects of a JSON value have, all together."""
     count, level = 0, [value]
     while level:
         one = level.pop()
         if isinstance(one, dict):
             count += len(one)
             level += [inner for inner in one.values() if type(inner) in {dict, list}]
-        else:
+        elif isinstance(one, list):
             level += [inner for inner in one if type(inner) in {dict, list}]
     return count
 
 
-def _has_doubles(raw: str) -> bool:
+def has_doubles(raw: str) -> bool:
     """Whether a key stands twice in one object; a text without as many colons as pairs has to be read for it."""
     doubled = False
 

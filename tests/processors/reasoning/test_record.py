@@ -43,7 +43,7 @@ def test_record_has_goal_tree_and_figures() -> None:
 
 
 def test_same_stream_has_the_same_record() -> None:
-    assert encode(record_of(facts())) == encode(record_of(facts()))  # type: ignore[arg-type]
+    assert encode(record_of(facts())) == encode(record_of(facts()))  # type: ignore[arg-type]  # a record is no event
 
 
 @pytest.mark.parametrize(
