@@ -32,6 +32,8 @@ FIRST_ATTEMPT = 6
 REFINE_AT = (10, 20, 40)
 """Outputs of a learned format at which it is learned again: reasoning and frames need more than calls do."""
 MEMBERS_MAX = 60
+OPENER_CUT_MIN = 3
+"""Fewest characters of an opener at an output's end that count as one that was cut off."""
 READ = frozenset({CallStatus.OK, CallStatus.REPAIRED, CallStatus.RENAMED, CallStatus.REFUSED, CallStatus.TRUNCATED})
 
 Run = Callable[[Sample, JsonObject | None], Output]
@@ -137,7 +139,7 @@ class Learner:
     def _changes(self, definition: JsonObject, induced: Induced) -> int:
         """Outputs that are known to be right, and other unparsed ones without the opener, that come out otherwise."""
         opener = (induced.shape.section_open or induced.shape.open).split(RUN)[0]
-        others = [item for item in self._pool if opener not in item.plain and not _shows(item, induced)]
+        others = [item for item in self._pool if not _begins(item.plain, opener) and not _shows(item, induced)]
         kept = [*self._good, *others]
         return sum(_content(self.run(item, definition)) != _content(self.run(item, None)) for item in kept)
 
@@ -160,6 +162,12 @@ def _read_calls(output: Output) -> list[tuple[str | None, JsonObject]]:
     """The calls that could be made."""
     made = {CallStatus.OK, CallStatus.REPAIRED, CallStatus.RENAMED}
     return [(call.name, call.arguments or {}) for call in output.tool_calls if call.status in made]
+
+
+def _begins(text: str, opener: str) -> bool:
+    """Whether a text holds an opener, or ends within one."""
+    end = text.rstrip()
+    return opener in text or any(end.endswith(opener[:size]) for size in range(OPENER_CUT_MIN, len(opener)))
 
 
 def _shows(item: Sample, induced: Induced) -> bool:

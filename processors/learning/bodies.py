@@ -16,6 +16,7 @@ from processors.learning.literals import (
     most_common,
     shared_prefix,
     shared_suffix,
+    strength,
 )
 from processors.learning.openers import Opener
 from processors.learning.sample import Sample
@@ -60,11 +61,8 @@ def _json_shapes(common: Shape, behind: list[Tail]) -> Iterator[Shape]:
             if end:
                 rests.append((tail, tail.text[end:]))
     close, section_close = closes_of(rests)
-    empties = empties_of(
-        [tail for tail in behind if "{" not in tail.text[:LITERAL_CHARS_MAX]],
-        close + section_close,
-        close + section_close,
-    )
+    without = [tail for tail in behind if "{" not in tail.text[:LITERAL_CHARS_MAX]]
+    empties = empties_of(without, first, close, close + section_close)
     yield replace(common, first=first, close=close, section_close=section_close, empty=empties)
 
 
@@ -155,7 +153,7 @@ def _self_typed(common: Shape, members: list[_Keyed], without: list[Tail]) -> It
         return
     separator, _ = most_common(betweens)
     close, section_close = closes_of(rests)
-    empty = empties_of(without, close, empty_of(common.first, separator, close))
+    empty = empties_of(without, common.first, close, empty_of(common.first, separator, close))
     yield replace(common, next=separator, close=close, section_close=section_close, empty=empty)
 
 
@@ -191,7 +189,7 @@ def _schema_typed(common: Shape, members: list[_Keyed], without: list[Tail]) -> 
     separator = _only_markup(shared_suffix(separators)) if len({o for o, _ in separators}) >= 2 else ""
     lasts = shared_suffix([(tail.output, text) for tail, text in ends if tail.is_last], CLOSE_QUORUM)
     inner = [(tail.output, text) for tail, text in ends if not tail.is_last]
-    close, section_close = lasts, ""
+    close, section_close, whole = lasts, "", _only_markup(lasts)
     if inner:
         call = shared_suffix(inner, CLOSE_QUORUM)
         if call and call in lasts and not lasts.endswith(call):
@@ -199,13 +197,22 @@ def _schema_typed(common: Shape, members: list[_Keyed], without: list[Tail]) -> 
             close, section_close = call, lasts[cut:].strip()
         else:
             close = shared_suffix([(tail.output, text) for tail, text in ends], CLOSE_QUORUM)
-    close = _only_markup(close)
-    empty = empties_of(without, "", empty_of(common.first, separator, close))
+    close = _from_value_end(_only_markup(close), separator)
+    empty = empties_of(without, common.first, close, empty_of(common.first, separator, close))
     decode = ("entities",) if any("&quot;" in v or "&amp;" in v or "&lt;" in v for v in values) else ()
+    if section_close and not common.section_open:  # perhaps it closes every call, and some of several were cut short
+        yield replace(common, next=separator, close=whole, empty=empty, decode=decode)
     for trim in ((), ("trim",)):
         yield replace(
             common, next=separator, close=close, section_close=section_close, empty=empty, decode=(*decode, *trim)
         )
+
+
+def _from_value_end(close: str, separator: str) -> str:
+    """A close from where values end, as they do before the separator: before that stands what some happen to share."""
+    end = re.match(r"[^\w\s]+[\w:.]*[^\w\s]*", separator)
+    at = close.find(end.group()) if end and strength(end.group()) else -1
+    return close[at:] if at > 0 else close
 
 
 def _only_markup(literal: str) -> str:

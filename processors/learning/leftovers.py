@@ -5,11 +5,13 @@ reads, and more outputs will tell what they are.
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from processors.learning.induce import Induced, read_sample
 from processors.learning.literals import MARKDOWN, ORDINARY_RUNS, strength
 from processors.learning.sample import BLANK, Sample
+from processors.learning.shape import RUN
 
 TOKEN_CHARS_MAX = 24
 _SIGNS = re.compile(r"[^\w\s]+")
@@ -40,9 +42,10 @@ def unread_beginnings(samples: Sequence[Sample], induced: Induced) -> int:
 
 
 def unread_endings(samples: Sequence[Sample], induced: Induced) -> int:
-    """Outputs in which marks stand behind the last call."""
+    """Outputs in which the same marks stand behind the last call; a further call that was cut off is none of them."""
     shape, end = induced.shape, induced.frame.end
-    found = 0
+    openers = tuple(opener.split(RUN)[0].strip() for opener in (shape.open, shape.section_open) if opener.strip())
+    tokens: Counter[str] = Counter()
     for number in induced.valid:
         text = samples[number].plain
         rest = text[read_sample(samples[number], shape).calls[-1].end :].strip()
@@ -50,8 +53,10 @@ def unread_endings(samples: Sequence[Sample], induced: Induced) -> int:
             rest = rest.removeprefix(shape.section_close.strip()).strip()
         rest = rest.removesuffix(end).strip()
         token = _TOKEN.match(rest[:TOKEN_CHARS_MAX])
-        found += token is not None and rest[0] != BLANK and _is_mark(token.group())
-    return found
+        if token and rest[0] != BLANK and not rest.startswith(openers) and _is_mark(token.group()):
+            tokens[token.group()] += 1
+    support = max(tokens.values(), default=0)
+    return support if support > 1 else 0
 
 
 def _is_mark(token: str) -> bool:

@@ -77,7 +77,7 @@ class _Pool:
 
 def _opener(pool: _Pool, suffix: str, placed: list[_Placed]) -> Opener | None:
     literal = whole_tags(_without_reasoning_close(pool, suffix).lstrip())
-    literal = _whole_words(literal, placed)
+    literal = _from_line(_whole_words(literal, placed), placed)
     if strength(literal) == 0:
         literal = _behind_run(suffix, placed) or literal
     if not literal.strip():
@@ -111,6 +111,14 @@ def _opener(pool: _Pool, suffix: str, placed: list[_Placed]) -> Opener | None:
     # An opener that no prose has needs no place of its own; that all samples have it at a line's start may be chance.
     at_line = at_line and not section and strength(literal) < STRONG
     return Opener(literal=literal, line_start=at_line, section=section.strip(), anchors=ordered)
+
+
+def _from_line(literal: str, placed: list[_Placed]) -> str:
+    """An opener from its last line on, if the line before is only the end of something longer, as of reasoning."""
+    rest = literal[literal.rfind("\n", 0, len(literal.rstrip())) + 1 :]
+    before = [text[: len(text) - len(literal)].rstrip(" \t")[-1:] for _, text in placed if text.endswith(literal)]
+    is_whole = strength(rest) < STRONG or all(char in {"", "\n"} for char in before)
+    return literal if is_whole else rest
 
 
 def _behind_run(suffix: str, placed: list[_Placed]) -> str:

@@ -7,6 +7,7 @@ name (`<tool_calls>` … `</tool_calls>`, `[` … `]`) tell them apart without h
 import re
 from dataclasses import replace
 
+from processors.learning.openers import PAIRED
 from processors.learning.shape import Reader, Shape
 
 _TAG = re.compile(r"<[^<>]*>|\[[^\[\]]*\]|⟦[^⟧]*⟧|【[^】]*】|«[^»]*»|\{[%#|][^{}]*\}|[^\s<\[⟦【«{]+|[\[{]")
@@ -27,11 +28,9 @@ def _closes(opener: str, close: str) -> bool:
     opens, closes = list(_TAG.finditer(opener)), list(_TAG.finditer(close))
     if opener.endswith("[") and close.startswith("]"):
         return True
-    return (
-        bool(opens and closes)
-        and bool(_name(opens[0].group()))
-        and _name(opens[0].group()) == _name(closes[-1].group())
-    )
+    if not opens or not closes or opener.rstrip()[-1:] not in PAIRED:
+        return False  # a name within the opener's own bracket opens one call
+    return bool(_name(opens[0].group())) and _name(opens[0].group()) == _name(closes[-1].group())
 
 
 def _name(tag: str) -> str:
@@ -49,7 +48,7 @@ def _by_tags(shape: Shape) -> Shape | None:
     close = shape.close[: closes[-1].start()].rstrip()
     end = closes[-1].group()
     split = replace(shape, close=close, section_close=end, empty=_cut(shape.empty, end))
-    if rest and len(closes) > 1:
+    if rest and (len(closes) > 1 or shape.reader is Reader.JSON):  # an object tells its own end
         return replace(split, section_open=opens[0].group(), open=rest, line_start=False)
     if rest or not (close or shape.reader is Reader.OBJECT):
         return None

@@ -17,6 +17,8 @@ from processors.learning.shape import ECHO, NAME, RUN
 _OPENING = "<([{⟦【«〈《「『〔⟨⟪◁╭"
 _CLOSING = re.compile(r".*[>)\]}⟧】»〉》」』〕⟩⟫▷╯]", re.DOTALL)
 
+_FIRST_CLOSING = re.compile(r"[^>)\]}⟧】»〉》」』〕⟩⟫▷╯]*[>)\]}⟧】»〉》」』〕⟩⟫▷╯]")
+
 
 @dataclass(frozen=True, slots=True)
 class Tail:
@@ -62,18 +64,21 @@ def closes_of(rests: list[tuple[Tail, str]]) -> tuple[str, str]:
     return whole, ""
 
 
-def empties_of(without: list[Tail], close: str, default: str) -> str:
+def empties_of(without: list[Tail], first: str, close: str, default: str) -> str:
     """What follows the name of a call without arguments: most often, and agreeing with the close.
 
-    Behind the close it is cut: what stands between two calls is not part of the first, and few outputs have two.
+    Behind the close it is cut: what stands between two calls is not part of the first, and few outputs have two. What
+    begins as a call with arguments does was cut off before them.
     """
-    short = [tail for tail in without if len(tail.text.rstrip()) <= LITERAL_CHARS_MAX]
-    end = close.strip()
     ends = []
-    for tail in short:
-        text = tail.text.rstrip()
-        at = text.find(end) if end else -1
-        ends.append((tail.output, echoed(text[: at + len(end)] if at >= 0 else text, name=tail.name)))
+    for tail in without:
+        text = echoed(tail.text.rstrip()[: 2 * LITERAL_CHARS_MAX], name=tail.name)
+        if len(text) <= LITERAL_CHARS_MAX and (first.startswith(text) or (text.startswith(first) and first.strip())):
+            continue
+        end = next((end for end in (default, close) if end.strip() and end.strip() in text), "")
+        text = text[: text.index(end.strip()) + len(end.strip())] if end else text
+        if len(text) <= LITERAL_CHARS_MAX:
+            ends.append((tail.output, text))
     literal, outputs = most_common(ends)
     return literal if literal and outputs else default
 
@@ -88,14 +93,16 @@ def echoed(text: str, *, key: str = "", name: str = "") -> str:
 
 
 def empty_of(first: str, following: str, close: str) -> str:
-    """What would follow the name of a call without arguments."""
-    if not following:
-        return close
-    shared = _shared_suffix(first, following)
+    """What would follow the name of a call without arguments; `following` is empty where no call has two."""
+    shared = _shared_suffix(first, following) if following else first
     begins = max(shared.rfind(sign) for sign in _OPENING)
     pair = shared[begins:] if begins >= 0 else shared
+    ended = _CLOSING.match(_shared_prefix(following, close)) if begins >= 0 and following else None
+    if not following:
+        ended = _FIRST_CLOSING.match(close) if begins >= 0 else None
+        if begins >= 0 and (ended is None or not close[ended.end() :].strip()):
+            return first + close.lstrip()  # its only bracket is that of all arguments
     head = first[: len(first) - len(pair)]
-    ended = _CLOSING.match(_shared_prefix(following, close)) if begins >= 0 else None
     rest = close[ended.end() :] if ended else close
     if not head.strip() or rest[:1].isspace():
         head = head.rstrip()

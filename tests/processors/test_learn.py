@@ -96,7 +96,9 @@ def test_prose_that_names_tools_and_parameters_teaches_nothing() -> None:
         (" (", ") (", ") :)", " :)"),
         ("</do><k>", "</v><k>", "</v><go/>", "</do><go/>"),
         (" ▀▜\n▌ ", "\n▌ ", "\n▙▄▟", " ▀▜\n▙▄▟"),
-        ("(", "", ")", ")"),
+        ("(", "", ")", "()"),
+        (' (arg "', "", "))", ")"),
+        (">\n<parameter=", "", "\n</parameter>\n</function>", ">\n</function>"),
     ],
 )
 def test_a_call_without_arguments_is_told_from_those_with_some(first, following, close, empty) -> None:
