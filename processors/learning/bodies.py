@@ -114,6 +114,8 @@ def _pair_shapes(common: Shape, behind: list[Tail]) -> Iterator[Shape]:
 
 
 def _with_first(common: Shape, members: list[_Keyed], without: list[Tail]) -> Iterator[Shape]:
+    if common.first.endswith('{"'):
+        return  # a JSON object, whose keys may stand in any order and notation
     after = [(member.tail.output, member.tail.text[member.at : member.at + KEY_END_CHARS_MAX]) for member in members]
     whole = shared_prefix(after)
     for key_end in _key_ends(whole, after):

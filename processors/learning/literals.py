@@ -96,7 +96,7 @@ def strength(literal: str) -> int:
 
     0: words, everyday punctuation or a Markdown starter; 1: one unusual sign; 2: several, or a run such as `;;` or `⟦`.
     """
-    text = _EMOJI.sub("", literal).strip()
+    text = _RULE_OF_TABLE.sub("", _EMOJI.sub("", literal)).strip()
     if not text or text in MARKDOWN:
         return 0
     odd = sum(1 for char in text if not char.isalnum() and not char.isspace() and char not in _EVERYDAY)
@@ -108,9 +108,10 @@ def strength(literal: str) -> int:
     return min(2, odd + 2 * len(runs) + len(_CAPITALS.findall(text)))
 
 
-_EVERYDAY = set("{}.,:;!?'\"()-/`*#_+=|>[]&%\\，。：；！？、“”‘’（）《》…—")
+_EVERYDAY = set("{}.,:;!?'\"()-/`*#_+=|>[]&%\\，。：；！？、“”‘’（）《》…—–•·→")
 _EMOJI = re.compile("[\U0001f000-\U0001faff]|.\ufe0f\u20e3?|[\ufe0f\u200d\u20e3]")
 """Pictures stand in prose; a format that marks with them is not told from it."""
+_RULE_OF_TABLE = re.compile(r"\|?(?:[ \t]*:?-{2,}:?[ \t]*\|)+")
 _CAPITALS = re.compile(r"\[/?[A-Z][A-Z_]{3,}\]")
 _RUN = re.compile(r"[^\w\s]{2,}")
 _JSON_MARKS = frozenset('[]{}":,')

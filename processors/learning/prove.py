@@ -124,10 +124,12 @@ def _support(figures: JsonObject, induced: Induced) -> str:
 def _is_document(shape: Shape) -> bool:
     """Whether headings, lists or tables about tools would read the same: only an object behind such an opener tells.
 
+    One rare sign may be the sign of a house's headings; it takes a second one behind the name.
     Two equal signs that Markdown does not use, before and behind every call, are no document either.
     """
     opener = shape.section_open + shape.open
-    if shape.reader is not Reader.PAIRS or strength(opener) > 0:
+    inner = (shape.first, shape.key_end, shape.next, shape.close, shape.section_close)
+    if shape.reader is not Reader.PAIRS or strength(opener) + max(map(strength, inner)) > 1:
         return False
     frames = set(_TWIN.findall(opener)) & set(_TWIN.findall(shape.close + shape.section_close))
     return not frames

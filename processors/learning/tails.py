@@ -80,7 +80,7 @@ def empties_of(without: list[Tail], first: str, close: str, default: str) -> str
         if len(text) <= LITERAL_CHARS_MAX:
             ends.append((tail.output, text))
     literal, outputs = most_common(ends)
-    return literal if literal and outputs else default
+    return literal if literal and len(outputs) > 1 else default  # one odd output proves no literal
 
 
 def echoed(text: str, *, key: str = "", name: str = "") -> str:

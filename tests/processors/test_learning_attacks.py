@@ -300,3 +300,54 @@ def test_a_huge_schema_costs_no_more_than_its_bound() -> None:
     assert len(item.tools) == 200
     assert all(len(given) == 100 for given in item.tools.values())
     assert json.dumps(item.tools)
+
+
+REPLACEMENTS = {
+    **{f"edited: {plant}": change for plant, change in PLANTS.items()},
+    "reasoning that the format has not": lambda text, notation: f"⟪plan⟫I wonder.⟪/plan⟫{text}",
+    "an answer in a frame": lambda text, notation: f"⟪say⟫Here it is.⟪/say⟫\n{text}",
+    "an end of turn": lambda text, notation: f"{text}\n⟪halt⟫",
+    "the end of a call without arguments": lambda text, notation: f"{text}\n{OPEN[notation]}get_weather⟪none⟫",
+    "another separator": lambda text, notation: text.replace(', "', ' ⟪and⟫ "').replace("\n║", " ⟪and⟫\n║"),
+    "a section around calls": lambda text, notation: f"⟪calls⟫\n{text}\n⟪/calls⟫",
+    "only reasoning": lambda text, notation: f"⟪plan⟫I wonder.⟪/plan⟫{sentence(random.Random(len(text)))}",
+    "only an answer with an end": lambda text, notation: f"{sentence(random.Random(len(text)))}⟪halt⟫",
+    "another notation": lambda text, notation: f'⟪run get_weather⟫{{"city": "Oslo {len(text)}"}}⟪/run⟫',
+}  # fmt: skip
+DRAWS = 2
+
+
+@pytest.mark.parametrize("draw", range(DRAWS))
+@pytest.mark.parametrize("kind", sorted(REPLACEMENTS.keys() - {f"edited: {plant}" for plant in PLANTS}))
+def test_any_three_of_twenty_replaced_change_no_literal(kind, draw) -> None:
+    chance = random.Random(f"{kind}:{draw}")
+    notation = chance.choice(TARGETS)
+    assert replaced_literals(notation, REPLACEMENTS[kind], chance) == set()
+
+
+def replaced_literals(notation, change, chance) -> set[str]:
+    """Literals learned from 20 outputs, any 3 of them replaced, that neither all 20 nor the other 17 give."""
+    requests = [request for request, *_ in drawn(notation, chance.randrange(10_000), POOL)]
+    places = set(chance.sample(range(POOL), PLANTED))
+    kept = [request for place, request in enumerate(requests) if place not in places]
+    planted = [
+        {**request, "text": change(request["text"], notation)} if place in places else request
+        for place, request in enumerate(requests)
+    ]
+    found = {literal for definition in accepted(planted) for literal in literals(definition)}
+    if not found:
+        return found
+    given = [definition for pool_ in (requests, kept) for definition in accepted(pool_)]
+    return found - {literal for definition in given for literal in literals(definition)}
+
+
+STYLES = {
+    "a table below a rare sign": lambda d, n, a: f"§ {n}\n\n| key | default |\n|---|---|\n" + "".join(f"| {k} | {dumps(v)} |\n" for k, v in a.items()) + "\nThat is all.",
+    "a list below an arrow": lambda d, n, a: f"→ {n}\n" + "".join(f"\n– {k}: {dumps(v)}" for k, v in a.items()) + "\n\n---",
+    "a Chinese heading": lambda d, n, a: f"工具：{n}\n" + "".join(f"• {k}：{dumps(v)}\n" for k, v in a.items()) + "\n以上。",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_a_house_style_of_documents_becomes_no_format(style) -> None:
+    assert accepted(pool(STYLES[style])) == []
