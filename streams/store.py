@@ -261,4 +261,5 @@ def short_error(error: Exception) -> str:
             return f"no answer: {cause.strerror}"
         cause = getattr(cause, "reason", None) or (cause and (cause.__cause__ or cause.__context__))
     text = re.sub(r"(?:Code: \d+\. )?(?:DB::)?Exception: ", "", str(error))
-    return re.sub(r"\s*\(version [^)]*\).*", "", text, flags=re.DOTALL).strip()[:500]
+    text = re.sub(r"\s*\(version [^)]*\).*", "", text, flags=re.DOTALL).strip()[:500]
+    return f"{text}; `hermes-streams migrate` makes our tables" if text.endswith("(UNKNOWN_TABLE)") else text

@@ -10,14 +10,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
-PAGES = [
-    ROOT / "README.md",
-    ROOT / "CONTRIBUTING.md",
-    *sorted(ROOT.glob("docs/*.md")),
-    *sorted(ROOT.glob("docs/how-to/*.md")),
-]
-BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+from tests.doc_blocks import ROOT, doc_blocks
+
 OWN = {"schemas", "processors", "streams"}
 
 
@@ -49,12 +43,7 @@ def names_of(module: Path) -> set[str]:
 
 
 def blocks(*languages: str) -> list:
-    found = []
-    for page in PAGES:
-        for number, (language, text) in enumerate(BLOCK.findall(page.read_text(encoding="utf-8"))):
-            if language in languages:
-                found.append(pytest.param(text, id=f"{page.name}-{number}"))
-    return found
+    return [pytest.param(block.text, id=block.name) for block in doc_blocks(*languages)]
 
 
 @pytest.mark.parametrize("text", blocks("python"))

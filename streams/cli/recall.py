@@ -44,9 +44,9 @@ def recall(
     asked: JsonObject = {"goal": goal, "tool": tool, "n": n, "tenant": tenant}
     try:
         answer = from_owner(settings, "/api/recall", asked)
+        found = answer["records"] if answer else [_row(one) for one in find(store_dsn(settings), **asked)]
     except QueryError as error:
         raise ConfigError(f"recall: {error}") from None
-    found = answer["records"] if answer else [_row(one) for one in find(store_dsn(settings), **asked)]
     show(found, COLUMNS, as_json=as_json)
     return None if found else 1
 
