@@ -44,6 +44,24 @@ def test_workers_that_are_cut_off_leave_nothing_lost_or_doubled(running) -> None
     }
 
 
+@pytest.mark.servers
+def test_what_was_not_sent_when_a_record_raised_is_sent_once(running) -> None:
+    async def flow():
+        settings, topology = await prepared(running.settings, "raise.")
+        topology = topology.model_copy(update={"delivery": "exactly_once"})
+        early = [token for i in range(20) for token in stream(f"s{i}", *"abc")]
+        await produce_tokens(settings, [*early, *stream("bad", "x", "BOOM", "y")])
+        stop = asyncio.Event()
+        task = asyncio.create_task(Worker(settings, topology, chain_of("raise.", is_transactional=True)).run(stop))
+        found = await consumed(settings, "llm.outputs", 21, extra_s=2)
+        stop.set()
+        await task
+        return found
+
+    found = outputs(asyncio.run(flow()))
+    assert sorted(output["stream_id"] for output in found) == sorted(["bad", *(f"s{i}" for i in range(20))])
+
+
 @pytest.mark.engines
 def test_broker_without_transactions_is_refused_with_a_reason(tmp_path) -> None:
     from streams.embedded import engines
