@@ -5,6 +5,7 @@ module and a line to `body_of`.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Protocol
 
 from processors.dialects.balanced import Balanced, Strings, delimited, quoted
@@ -51,7 +52,7 @@ def body_of(grammar: CallGrammar, stops: tuple[str, ...]) -> Body:
     match grammar.body:
         case "json_object":
             keys = Keys(grammar.name_keys, grammar.argument_keys, name_is_key=grammar.name_is_key)
-            return _balanced(quoted(stops, "}"), 0, lambda raw, head: read_object(raw, head, keys))
+            return _balanced(quoted(stops, "}"), 0, partial(read_object, keys=keys))
         case "python_call":
             return _balanced(quoted(stops, ")"), 1, read_python)
         case "delimited_literal":
@@ -61,7 +62,7 @@ def body_of(grammar: CallGrammar, stops: tuple[str, ...]) -> Body:
         case "tagged_params":
             assert grammar.params is not None
             markers = params_of(grammar.params, (*grammar.close, *grammar.section_close, *grammar.open))
-            return lambda: ParamsReader(markers)
+            return partial(ParamsReader, markers)
         case "literal_pairs":
             assert grammar.pairs is not None
             literals = grammar.pairs
@@ -76,4 +77,4 @@ def body_of(grammar: CallGrammar, stops: tuple[str, ...]) -> Body:
 
 
 def _balanced(strings: Strings, depth: int, read: Callable[[str, Head], CallDraft]) -> Body:
-    return lambda: Balanced(strings, depth, read)
+    return partial(Balanced, strings, depth, read)

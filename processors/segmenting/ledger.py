@@ -81,7 +81,7 @@ class Ledger:
 
     def segment(self, kind: SegmentKind, text: str, span: Span, repairs: tuple[str, ...] = ()) -> None:
         """A run of text of one kind."""
-        self._add(self._made(kind, text, span, None, repairs))
+        (self.out if self.is_certain else self._held).append(self._made(kind, text, span, None, repairs))
 
     def call(self, text: str, span: Span, draft: CallDraft, repairs: tuple[str, ...]) -> None:
         """A tool call; makes certain what came before."""

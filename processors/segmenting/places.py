@@ -57,9 +57,7 @@ class Places:
             pass
         if self._at > _READ_CHARS_MAX:
             seen = self._at - LOOK_BACK
-            self._base += seen
-            self._at = LOOK_BACK
-            self._window = self._window[seen:]
+            self._base, self._at, self._window = self._base + seen, LOOK_BACK, self._window[seen:]
 
     def send(self) -> None:
         """Give live readers what is sure."""
@@ -187,9 +185,12 @@ class Places:
     def _mark_at(self, table: Table, here: int) -> bool | None:
         """Act on the mark that stands here; None when there is none, False when there may be one."""
         window = self._window
-        if len(window) - here < table.longest and window[here:] in table.missing:
-            self.wake = table.idle
-            return self._cut_off(table, here) if self._is_final else False
+        rest = window[here:] if len(window) - here < table.longest else ""
+        if rest in table.waits and not self._is_final:
+            self.wake = table.waits[rest]
+            return False
+        if rest in table.missing:
+            return self._cut_off(table, here)
         for group in table.groups_at(window, here):
             found = group.whole.match(window, here)
             if found is None or group.may_extend:
@@ -204,11 +205,10 @@ class Places:
         return None
 
     def _found(self, entry: Entry, found: re.Match[str]) -> bool | None:
-        window, kind, end = self._window, entry.mark.kind, found.end()
+        window, kind, (here, end) = self._window, entry.mark.kind, found.span()
         if end == len(window) and not self._is_final:
             self.wake = always
             return False
-        here = found.start()
         is_bare = kind is members.REASONING_CLOSE and self._kind is members.RESPONSE
         if here and (is_mentioned_close if is_bare else is_mention)(window, here, end):
             return None

@@ -5,7 +5,7 @@ patterns to try, and the beginnings of literals are in another, which tells how 
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -72,6 +72,8 @@ class Table:
     """By the first characters of a text: the literals that it may begin with, longest first, and their marks."""
     missing: dict[str, int]
     """Beginning of a literal → characters that the shortest such literal still needs."""
+    waits: Mapping[str, Wake]
+    """Frequent ends of a text in which a marker is under way → what wakes the reader; the beginnings are among them."""
     longest: int
     others: tuple[Group, ...]
     """Marks that begin with a word."""
@@ -152,15 +154,29 @@ def table_of(marks: Iterable[Mark], extra: tuple[str, ...] = (), lines: Iterable
     for literal in sorted(literals, key=len, reverse=True):
         for size in range(1, len(literal)):
             missing[literal[:size]] = len(literal) - size
-    return Table(
+    waits: dict[str, Wake] = {}
+    idle = _one_of({_rarest(mark.sequence) for mark in everything})
+    table = Table(
         marks=marks,
         ways=ways,
         missing=missing,
+        waits=waits,
         longest=max(map(len, literals), default=0),
         others=(group_of(others),) if others else (),
         trigger=_trigger(marks, extra, "".join(sorted(starts))),
-        idle=_one_of({_rarest(mark.sequence) for mark in everything}),
+        idle=idle,
     )
+    waits.update(_holds(table, [literal + space for literal in literals for space in ("", "\n", " ")]))
+    waits.update(dict.fromkeys(missing, idle))
+    return table
+
+
+def _holds(table: Table, ends: Iterable[str]) -> Iterator[tuple[str, Wake]]:
+    """Those of these ends of a text in which one of the table's marks is under way, each with what wakes the reader."""
+    for end in ends:
+        group = table.groups_at(end, 0)[0]
+        if (group.may_extend or not group.whole.match(end)) and group.partial.fullmatch(end):
+            yield end, group.hold
 
 
 def group_of(marks: Iterable[Mark]) -> Group:
