@@ -4,11 +4,12 @@ Usage: python benchmarks/bench_dispatch.py [KILLS] [CALLS]
 
 KILLS (default 100): two dispatchers at a time, in processes of their own, on the embedded Redis-protocol server, each
 killed with SIGKILL at a random point and begun again from the first output. CALLS (default 2,000): wall time of
-dispatching an output with one call of a function that returns at once, one after the other: plan, lease, thread,
-result kept. Needs the extra `embedded`.
+dispatching an output with one call of a function that returns at once, one after the other: plan, lease, circuit,
+thread, result kept, and the snapshots of its states written as bytes. Needs the extra `embedded`.
 """
 
 import asyncio
+import os
 import sys
 import tempfile
 import time
@@ -21,6 +22,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from dataclasses import replace
 
 from processors.dispatching.policy import ToolRule
+from schemas.execution import Execution, Handover
+from schemas.wire import encode
 from streams.dispatch import Dispatcher, DispatchOptions
 from streams.embedded import engines
 from streams.executing.python_tool import tool
@@ -35,11 +38,16 @@ def pay(amount: float, slow_s: float) -> float:
     return amount + slow_s
 
 
+async def told(event: Execution | Handover) -> None:
+    """As the worker does, but for the broker, which is not waited for there either."""
+    encode(event)
+
+
 async def overheads(url: str, calls: int) -> np.ndarray:
     """Time of each dispatch in ms."""
     spent = []
     async with leases(url, "bench.") as kept:
-        dispatcher = Dispatcher({"pay": pay}, kept, DispatchOptions(permitted=frozenset({"pay"})))
+        dispatcher = Dispatcher({"pay": pay}, kept, DispatchOptions(permitted=frozenset({"pay"})), tell=told)
         for stream in range(calls):
             output = paying(stream)
             output = replace(output, tool_calls=output.tool_calls[:1])
@@ -52,9 +60,13 @@ async def overheads(url: str, calls: int) -> np.ndarray:
 
 def main(kills: int = 100, calls: int = 2_000) -> None:
     with tempfile.TemporaryDirectory() as folder, engines(Settings(data_dir=folder)) as running:
+        before = time.process_time()
         spent = asyncio.run(overheads(running.settings.redis_url, calls))
+        own_ms = (time.process_time() - before) / calls * 1000
         p50, p99 = np.percentile(spent, [50, 99])
         print(f"overhead of one call, {calls} calls: p50 {p50:.2f} ms, p99 {p99:.2f} ms, most {spent.max():.2f} ms")
+        runnable, cores = os.getloadavg()[0], os.cpu_count()
+        print(f"CPU time of the dispatcher {own_ms:.2f} ms a call; load {runnable:.1f} on {cores} cores")
         found = killed(running.settings.redis_url, Path(folder), kills, seed=7)
         twice = sum(count for lines, count in found.effects.items() if lines > 1)
         print(f"{found.kills} kills, {found.calls} calls: {dict(found.statuses)}; side effects {found.effects.total()}")

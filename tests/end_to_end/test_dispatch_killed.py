@@ -35,7 +35,7 @@ def test_the_command_is_killed_between_its_two_topics_and_no_payment_happens_twi
         await produce(settings, f"{settings.topic_prefix}llm.outputs", values)
         file = tmp_path / "effects"
         environment = os.environ | environment_of(settings) | {"EFFECTS": str(file)}
-        command = [sys.executable, "-m", "streams", "dispatch", "--tools", str(TOOLS), "--permit", "pay"]
+        command = [sys.executable, "-m", "streams", "run", "dispatch", "--tools", str(TOOLS), "--permit", "pay"]
         for kill in range(2):
             process = _started(command, environment)
             await asyncio.to_thread(_wait_for_lines, file, 40 * (kill + 1))
