@@ -57,7 +57,8 @@ def guarded(item: Item, tokens: Sequence[Token], text: str) -> Item:
             return _unread(item, text[token.start : token.end])
         if token.kind == "except" and EXCEPT_GAP.fullmatch(text, token.end, max(token.end, start)):
             return _unread(item, text[token.start : token.end])
-        if token.kind in TOUCHING and not text[token.end : start].strip(" '") and token.end <= start:
+        is_touching = token.kind in TOUCHING or (token.kind in ("pre", "post") and item.grain == "year")
+        if is_touching and not text[token.end : start].strip(" '") and token.end <= start:
             return _unread(item, text[token.start : token.end])
         if token.kind == "zone" and "T" in f"{item.start}{item.end}" and token.start - end in (0, 1):
             return _unread(item, text[token.start : token.end])
