@@ -25,7 +25,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.fixture(scope="session")
 def running(tmp_path_factory):
     """Engines of this test session; each test takes its own topic and group prefix."""
-    settings = Settings(data_dir=str(tmp_path_factory.mktemp("engines")), session_timeout_ms=1_500)
+    settings = Settings(data_dir=str(tmp_path_factory.mktemp("engines")), session_timeout_ms=2_000)
     with ExitStack() as stack:
         if not IS_SERVERS:
             yield stack.enter_context(engines(settings))
