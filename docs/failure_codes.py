@@ -24,7 +24,10 @@ BAD_INPUT = (
     ("a topic that does not exist", "–", "the worker does not start: names the topic and the command that makes it (exit code 2)"),
     ("Kafka away", "–", "waits in place up to `server_away_s_max`, then exit code 3; nothing is committed before it is acknowledged"),
     ("Redis away", "–", "stages go on with the last snapshot; the learner waits in place"),
-    ("ClickHouse away, or no disk space for chDB", "–", "the sink gives the same batch again up to `server_away_s_max`, then exit code 3"),
+    ("ClickHouse away", "–", "the sink gives the same batch again up to `server_away_s_max`, then exit code 3"),
+    ("the disk of the store is full or read-only while the sink works", "–", "the same: it says what it lacks and waits in place; once there is space, the batch is stored once"),
+    ("the disk of the embedded registry is full", "–", "changes of the registry are refused (`MISCONF`, exit code 3); workers go on with their last snapshot, and it takes changes again once there is space"),
+    ("the data folder can't be made or written, or has less than 64 MB free when a store is made", "–", "`up`, `demo`, `web`, `migrate`, `sql`: exit code 3 with the folder, the reason and what to do; nothing half-made is left"),
     ("a data directory that another process uses", "–", "names that process (exit code 2)"),
 )  # fmt: skip
 

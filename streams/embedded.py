@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import TextIO
 
 from streams import leash
+from streams.disk import must_be_writable, unwritable
 from streams.settings import ConfigError, ServerAwayError, Settings
 
 START_S_MAX = 20.0
@@ -174,11 +175,11 @@ def _tail(log: Path) -> str:
 
 @contextmanager
 def _only_user(directory: Path) -> Iterator[TextIO]:
+    must_be_writable(directory, "HERMES_DATA_DIR")
     try:
-        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         lock = (directory / "lock").open("a+", encoding="ascii")
     except OSError as error:
-        raise ConfigError(f"HERMES_DATA_DIR: {directory}: {error.strerror}") from error
+        raise unwritable(directory, "HERMES_DATA_DIR", error.strerror or "") from error
     with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

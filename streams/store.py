@@ -7,12 +7,14 @@ query can raise its own limits, write, or reach files and addresses through tabl
 
 import os
 import re
+import shutil
 import struct
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, LifoQueue
+from tempfile import gettempdir
 from urllib.parse import urlsplit
 
 import clickhouse_connect
@@ -20,6 +22,7 @@ from clickhouse_connect.driver.client import Client
 from clickhouse_connect.driver.exceptions import ClickHouseError, OperationalError
 
 from schemas.jsonvalue import Json
+from streams.disk import CREATE_BYTES_MIN, is_disk_trouble, must_be_writable, unwritable
 from streams.rows import Row, without_surrogates
 from streams.settings import ServerAwayError
 
@@ -73,7 +76,8 @@ def open_client(dsn: str) -> Client:
     database = "hermes" if is_embedded else address.path.strip("/") or "hermes"
     try:
         if is_embedded:
-            Path(address.path).mkdir(parents=True, exist_ok=True)
+            if not (Path(address.path) / "metadata" / f"{database}.sql").exists():
+                must_be_writable(Path(address.path), "the store")
             client = clickhouse_connect.get_client(interface="chdb", path=address.path, tz_mode="aware")
         else:
             client = clickhouse_connect.get_client(
@@ -87,9 +91,32 @@ def open_client(dsn: str) -> Client:
         ) from None
     except (ClickHouseError, OSError) as error:
         shown = address._replace(netloc=address.netloc.rpartition("@")[2]).geturl()
-        held = "; it may be held by another process, such as `up` or `run sink`: end that first" if is_embedded else ""
-        raise ServerAwayError(f"ClickHouse at {shown}: {short_error(error)}{held}") from None
+        if is_embedded:
+            raise _not_opened(Path(address.path), shown, short_error(error)) from None
+        raise ServerAwayError(f"ClickHouse at {shown}: {short_error(error)}") from None
     return client
+
+
+def _not_opened(path: Path, shown: str, why: str) -> ServerAwayError:
+    """ChDB says why only on stderr: whether it may write there is looked at here."""
+    inside = [path, *(path / name for name in ("status", "data", "metadata", "store"))]
+    if not all(os.access(one, os.W_OK) for one in inside if one.exists()):
+        return unwritable(path, "the store", "not writable for this user")
+    if shutil.disk_usage(path).free < CREATE_BYTES_MIN:
+        return unwritable(path, "the store", f"its disk is full ({why})")
+    held = "it may be held by another process, such as `up` or `run sink`: end that first"
+    return ServerAwayError(f"ClickHouse at {shown}: {why}; {held}")
+
+
+@contextmanager
+def full_disk_is_away() -> Iterator[None]:
+    """What the database says of a full or read-only disk becomes a ServerAwayError: it passes, and nothing is lost."""
+    try:
+        yield
+    except ClickHouseError as error:
+        if not is_disk_trouble(error):
+            raise
+        raise unwritable("its disk", "the store", short_error(error)) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +153,13 @@ def insert(client: Client, columns: Columns, rows: list[Row], token: str) -> lis
             )
         except OperationalError as error:
             raise ServerAwayError(f"ClickHouse: {short_error(error)}") from None
+        except OSError as error:  # chDB's client lays a batch into a temporary file first
+            if not is_disk_trouble(error):
+                raise
+            raise unwritable(gettempdir(), "a batch for the store", error.strerror or "") from None
         except ROW_FAULTS as fault:
+            if is_disk_trouble(fault):
+                raise unwritable("its disk", "the store", short_error(fault)) from None
             if len(part) > 1:
                 half = len(part) // 2
                 parts += [part[:half], part[half:]]

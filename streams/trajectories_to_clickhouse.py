@@ -32,7 +32,7 @@ from streams.migrations import migrate
 from streams.places import Places
 from streams.record_rows import record_row
 from streams.rows import Place, Row
-from streams.store import Columns, columns_of, insert, open_client
+from streams.store import Columns, columns_of, full_disk_is_away, insert, open_client
 
 BATCH_ROWS_MAX = 20_000
 """Events of one insert; a write may be given more, it is cut. 10,000 make more parts to merge (a tenth slower), 40,000
@@ -72,7 +72,8 @@ class Sink:
 
     def migrate(self) -> list[str]:
         """Bring the tables to this version; names of the migrations applied."""
-        return migrate(self._writer)
+        with full_disk_is_away():
+            return migrate(self._writer)
 
     def write(self, events: Sequence[SinkEvent]) -> None:
         """Store a batch; returns when it is durable. Raises ServerAwayError: give the same batch again."""
