@@ -231,9 +231,7 @@ def test_a_new_run_comes_into_the_live_list_and_waits_while_somebody_reads(
     assert not complaints(browser)
 
 
-def test_a_call_moves_from_next_to_now_to_done_by_itself(
-    served: Served, browser: webdriver.Chrome, shots: Path
-) -> None:
+def test_a_call_moves_from_next_to_now_to_done_by_itself(served: Served, browser: webdriver.Chrome) -> None:
     sized(browser, 1280, 860, "light")
     now = time.time() * 1000
     call = Execution(
@@ -253,7 +251,7 @@ def test_a_call_moves_from_next_to_now_to_done_by_itself(
     assert shown_under("What comes next")
     served.sink.write([replace(call, state="running", ts=now + 100)])
     assert shown_under("Being done now")
-    browser.save_screenshot(str(shots / "calls-running.png"))
+    shot(browser, "calls-running")
     served.sink.write([replace(call, state="ended", status="ok", duration_ms=40.0, ts=now + 200)])
     assert shown_under("Done")
     assert not complaints(browser)

@@ -74,5 +74,5 @@ def test_data_directory_has_one_user(tmp_path) -> None:
         pass
     blocked = tmp_path / "file"
     blocked.write_text("")
-    with pytest.raises(ConfigError, match="HERMES_DATA_DIR"), engines(Settings(data_dir=str(blocked / "x"))):
+    with pytest.raises(ServerAwayError, match="HERMES_DATA_DIR"), engines(Settings(data_dir=str(blocked / "x"))):
         pass
