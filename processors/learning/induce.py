@@ -47,6 +47,10 @@ class Reading:
     valid: bool
 
 
+_Scored = tuple[tuple[int, int], Shape, dict[int, Reading]]
+"""Score (outputs, then cost as a negative number), the shape, what it makes of each sample."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Induced:
     """The chosen shape with what speaks for it."""
@@ -66,7 +70,7 @@ def induce(samples: Sequence[Sample]) -> Induced | None:
     anchors = [anchor for number, item in enumerate(samples) for anchor in item.anchors(number)]
     if len({anchor.sample for anchor in anchors}) < VALID_MIN:
         return None
-    scored = []
+    scored: list[_Scored] = []
     for shape in _shapes(samples, anchors):
         readings = read_all(samples, shape)
         score = _score(samples, shape, readings)
@@ -194,7 +198,7 @@ def _score(samples: Sequence[Sample], shape: Shape, readings: dict[int, Reading]
     return len(valid) - 2 * len(invalid), -cost
 
 
-def _rival(scored: list[tuple[tuple[int, int], Shape, dict[int, Reading]]], best: dict[int, Reading]) -> Shape | None:
+def _rival(scored: Sequence[_Scored], best: dict[int, Reading]) -> Shape | None:
     """A shape that reads as many outputs as validly but gives other arguments."""
     top = scored[0][0][0]
     for score, shape, readings in scored[1:]:
@@ -216,7 +220,7 @@ def _said(call: ReadCall) -> tuple[str, JsonObject]:
     return call.name, stripped
 
 
-def _trace(samples: Sequence[Sample], shape: Shape, scored: list) -> tuple[str, ...]:  # type: ignore[type-arg]
+def _trace(samples: Sequence[Sample], shape: Shape, scored: Sequence[_Scored]) -> tuple[str, ...]:
     return (
         f"{len(samples)} samples, {len(scored)} hypotheses read at least {VALID_MIN} outputs",
         f"chosen: {shape.reader} behind {shape.open!r}, score {scored[0][0][0]}, cost {-scored[0][0][1]}",

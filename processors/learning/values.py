@@ -109,7 +109,14 @@ def types_of(schema: Json) -> set[str]:
     )
 
 
-_PYTHON = {"string": str, "boolean": bool, "object": dict, "array": list, "number": (int, float), "integer": int}
+_PYTHON: dict[str, type | tuple[type, ...]] = {
+    "string": str,
+    "boolean": bool,
+    "object": dict,
+    "array": list,
+    "number": (int, float),
+    "integer": int,
+}
 
 
 def fits(value: Json, schema: Json) -> bool:
@@ -122,4 +129,4 @@ def fits(value: Json, schema: Json) -> bool:
     allowed = schema.get("enum")
     if isinstance(allowed, list) and value not in allowed:
         return False
-    return any(isinstance(value, _PYTHON[kind]) for kind in kinds if kind in _PYTHON)  # type: ignore[arg-type]
+    return any(isinstance(value, _PYTHON[kind]) for kind in kinds if kind in _PYTHON)

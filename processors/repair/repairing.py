@@ -3,13 +3,14 @@
 from dataclasses import replace
 
 from processors.limits import LIMITS
+from processors.repair.by_rule import by_rule
 from processors.repair.coerce import fit_object
 from processors.repair.confidence import confidence_of
 from processors.repair.nodes import Loose, Members, Node, depth_of, node_of
 from processors.repair.reading import read
 from processors.repair.refusal import refusal_of
 from processors.repair.rules import NO_RULES, Rules
-from processors.repair.strict import is_strict, strict_arguments
+from processors.repair.strict import is_fitting, is_strict, plain_object
 from processors.repair.toolschema import ANY, Spec, ToolSchema
 from processors.repair.work import Repaired, Work
 from schemas.jsonvalue import Json, JsonObject
@@ -24,9 +25,11 @@ def repair(raw: str, schema: ToolSchema | None, *, rules: Rules = NO_RULES) -> R
     """Arguments out of what the model wrote; never raises, linear in the length of the text."""
     if len(raw) > LIMITS.held_chars_max:
         return _refused([Refusal(code="too_large")])
-    arguments = strict_arguments(raw, schema)
-    if arguments is not None:
-        return Repaired(status="ok", arguments=arguments)
+    value = plain_object(raw)
+    if value is not None and is_fitting(value, schema):
+        return Repaired(status="ok", arguments=value)
+    if value is not None and rules.table and schema and (ruled := by_rule(value, schema, rules)):
+        return ruled
     spec = schema.root if schema else ANY
     work = Work(tool=spec.name, rules=rules)
     reading = read(raw, spec, work)

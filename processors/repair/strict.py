@@ -23,8 +23,13 @@ _BEGUN: Final = re.compile(r"(?:t|tr|tru|f|fa|fal|fals|n|nu|nul|-|-?\d+[.eE+-]*|
 """A token that the end of the text cuts."""
 
 
-def strict_arguments(raw: str, schema: ToolSchema | None) -> JsonObject | None:
-    """The arguments of a text that is right as it stands; None if anything needs a closer look."""
+def is_fitting(value: JsonObject, schema: ToolSchema | None) -> bool:
+    """Whether arguments need no repair: all names are known, and the schema takes the values."""
+    return schema is None or (value.keys() <= schema.root.properties.keys() and schema.validator.is_valid(value))
+
+
+def plain_object(raw: str) -> JsonObject | None:
+    """The object of a text that is JSON as it stands and says no more than its value; None if it is not."""
     try:
         value = orjson.loads(raw)
     except ValueError:
@@ -34,9 +39,6 @@ def strict_arguments(raw: str, schema: ToolSchema | None) -> JsonObject | None:
     if _may_be_deep(raw) and depth_of(value, LIMITS.nesting_max) > LIMITS.nesting_max:
         return None
     if raw.count(":") != pairs_in(value) and has_doubles(raw):
-        return None
-    is_known = schema is None or value.keys() <= schema.root.properties.keys()
-    if not is_known or (schema is not None and not schema.validator.is_valid(value)):
         return None
     return value
 

@@ -1,5 +1,7 @@
 """Learned rules: shape, scope, precedence, and what they cannot do."""
 
+import json
+
 import pytest
 
 from processors.repair import NO_RULES, RuleError, check, repair, rules_of
@@ -119,3 +121,27 @@ def test_what_is_outside_of_the_shape_is_named(definition: dict, field: str) -> 
 
 def test_without_rules_nothing_is_found() -> None:
     assert NO_RULES.find("value_alias", "book_ferry", "/route", "x") is None
+
+
+RENAME = rule(21, "param_alias", "abfahrt", {"rename": "departure_day"}, param="")
+SHORT_WAYS = [
+    (DAY | {"route": "Quick One"}, [FAST]),
+    ({"route": "quickone", "Abfahrt": "2031-05-04"}, [FAST, RENAME]),
+    ({"Abfahrt": "2031-05-04", "route": "express", "departure_day": "2031-05-04"}, [RENAME]),
+    ({"Abfahrt": "4 May 2031", "route": "quick-one"}, [FAST, RENAME]),
+    (DAY | {"route": "quickone", "passengers": "3"}, [FAST]),
+    (DAY | {"route": "quickone", "remark": "asdf"}, [FAST, rule(22, "placeholder", "asdf", {"refuse": True}, param="/remark")]),
+    (DAY | {"route": "quickone", "passengers": None}, [FAST]),
+    (DAY | {"route": "quickone", "cabins": ["Inside"]}, [FAST]),
+    (DAY | {"route": "quickone", "mood": "calm"}, [FAST]),
+    (DAY | {"passengers": 99}, [rule(23, "value_alias", "99", {"set": 9}, param="/passengers")]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("row", range(len(SHORT_WAYS)))
+def test_the_short_way_by_rule_gives_what_the_long_way_gives(row) -> None:
+    written, patterns = SHORT_WAYS[row]
+    rules = rules_of(patterns)
+    short, long = repair(json.dumps(written), FERRY, rules=rules), check(written, FERRY, rules=rules)
+    assert (short.status, short.arguments, short.repairs) == (long.status, long.arguments, long.repairs)
+    assert short.confidence == long.confidence
