@@ -6,7 +6,7 @@ A later revision of a stream's output is given, a repeated one is not. Outputs o
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Literal, Self
+from typing import Generic, Literal, Self
 
 from aiokafka import AIOKafkaProducer
 
@@ -15,7 +15,7 @@ from schemas.output import Output
 from schemas.toolcall import EXECUTABLE, ToolCall, ToolResult
 from schemas.trajectory import Step
 from schemas.wire import Event, encode
-from streams.client.following import Following, options_of
+from streams.client.following import E, Following, options_of
 from streams.kafka_clients import start_producer
 from streams.settings import Settings, load
 
@@ -63,24 +63,19 @@ def executable(output: Output) -> Sequence[ToolCall]:
     ]
 
 
-class OutputConsumer:
-    """Reads `llm.outputs`; use it as an async context and iterate."""
+class Reading(Generic[E]):
+    """What reading any topic has: it begins with the context, ends with it, and is iterated in between."""
 
-    def __init__(self, settings: Settings | None = None, group: str | None = None, wanted: Wanted = ALL) -> None:
-        """group: the consumer group whose offsets are committed; None: all there is, from the start, nothing committed.
-
-        settings: from the environment if none.
-        """
+    def __init__(self, settings: Settings | None) -> None:
         self._settings = settings or load()
-        self._group = group
-        self._wanted = wanted
-        self._following: Following[Output] | None = None
-        self._producer: AIOKafkaProducer | None = None
+        self._following: Following[E] | None = None
+
+    def _made(self) -> Following[E]:
+        """The reading, not started."""
+        raise NotImplementedError
 
     async def __aenter__(self) -> Self:
-        topic = f"{self._settings.topic_prefix}llm.outputs"
-        options = options_of(self._settings, self._group, "earliest")
-        following = Following(topic, self._one_of, lambda output: (output.stream_id, output.rev), options)
+        following = self._made()
         await following.start(self._settings.kafka_bootstrap)
         self._following = following
         return self
@@ -90,12 +85,36 @@ class OutputConsumer:
     ) -> None:
         if self._following is not None:
             await self._following.stop()
+
+    def __aiter__(self) -> AsyncIterator[E]:
+        assert self._following is not None, f"use `async with {type(self).__name__}(...)`"
+        return self._following.events()
+
+
+class OutputConsumer(Reading[Output]):
+    """Reads `llm.outputs`; use it as an async context and iterate."""
+
+    def __init__(self, settings: Settings | None = None, group: str | None = None, wanted: Wanted = ALL) -> None:
+        """group: the consumer group whose offsets are committed; None: all there is, from the start, nothing committed.
+
+        settings: from the environment if none.
+        """
+        super().__init__(settings)
+        self._group = group
+        self._wanted = wanted
+        self._producer: AIOKafkaProducer | None = None
+
+    def _made(self) -> Following[Output]:
+        topic = f"{self._settings.topic_prefix}llm.outputs"
+        options = options_of(self._settings, self._group, "earliest")
+        return Following(topic, self._one_of, lambda output: (output.stream_id, output.rev), options)
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await super().__aexit__(kind, error, trace)
         if self._producer is not None:
             await self._producer.stop()
-
-    def __aiter__(self) -> AsyncIterator[Output]:
-        assert self._following is not None, "use `async with OutputConsumer(...)`"
-        return self._following.events()
 
     async def answer(
         self,
@@ -118,36 +137,20 @@ class OutputConsumer:
         return event if isinstance(event, Output) and self._wanted.has_output(event) else None
 
 
-class StepConsumer:
+class StepConsumer(Reading[Step]):
     """Reads `llm.steps`: clean segments, calls and state of streams before they end. No group, nothing committed."""
 
     def __init__(
         self, settings: Settings | None = None, wanted: Wanted = ALL, *, start: Literal["latest", "earliest"] = "latest"
     ) -> None:
-        self._settings = settings or load()
+        super().__init__(settings)
         self._wanted = wanted
         self._start = start
-        self._following: Following[Step] | None = None
 
-    async def __aenter__(self) -> Self:
+    def _made(self) -> Following[Step]:
         topic = f"{self._settings.topic_prefix}llm.steps"
         options = options_of(self._settings, None, self._start)
-        following = Following(
-            topic, self._one_of, lambda step: ((step.stream_id, step.order, step.part), step.rev), options
-        )
-        await following.start(self._settings.kafka_bootstrap)
-        self._following = following
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._following is not None:
-            await self._following.stop()
-
-    def __aiter__(self) -> AsyncIterator[Step]:
-        assert self._following is not None, "use `async with StepConsumer(...)`"
-        return self._following.events()
+        return Following(topic, self._one_of, lambda step: ((step.stream_id, step.order, step.part), step.rev), options)
 
     def _one_of(self, event: Event) -> Step | None:
         return event if isinstance(event, Step) and self._wanted.has_step(event) else None

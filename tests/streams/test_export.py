@@ -1,11 +1,13 @@
 """Exports hold what is stored, training data only what is whole; forgetting leaves nothing on the disk."""
 
 import gzip
+import json
 import os
 import random
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
@@ -160,6 +162,23 @@ def test_parquet_has_all_steps_and_runs(reader: Reader, tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(content)
     assert pyarrow.dataset.dataset(tmp_path / "steps").count_rows() == len(lines(reader))
     assert pyarrow.dataset.dataset(tmp_path / "runs").count_rows() == 152
+
+
+def test_the_notebook_of_the_examples_reads_an_export(reader: Reader, tmp_path: Path, monkeypatch, capsys) -> None:
+    for name, content in parquet(reader, choice(), Tally()):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(content)
+    monkeypatch.setenv("EXPORTED", str(tmp_path))
+    notebook = json.loads((ROOT / "examples" / "calls.ipynb").read_text(encoding="utf-8"))
+    names: dict = {}
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            exec("".join(cell["source"]), names)
+    statuses = Counter((row["name"], row["status"]) for row in names["calls"].to_pylist())
+    printed = [tuple(line.split()) for line in capsys.readouterr().out.splitlines()[1:]]
+    assert printed == [(name, status, str(count)) for (name, status), count in sorted(statuses.items())]
+    assert names["kinds"]["tool_call"] == sum(statuses.values())
+    assert all(0 <= share <= 1 for share in names["share_by_tool"].values())
 
 
 def test_forgetting_a_session_leaves_nothing(reader: Reader, dsn: str) -> None:
