@@ -148,7 +148,8 @@ class RetrospectWorker:
         self._version = snapshot.version
         self._fares.use(snapshot.of(PatternKind.STRATEGY, *IN_PLAY), time.time() * 1000)
         for name, one in self._fares.figures.items():
-            one.used_ms = books.used_ms.get(name, one.used_ms)
+            # An earlier process's word counts once; from then on this one knows better.
+            one.used_ms = books.used_ms.pop(name, one.used_ms)
 
     def _taken(self, records: Iterable[Record]) -> tuple[list[Attribution | Question], list[Pattern]]:
         """Take records; gives what is to be said, and strategies that are to move."""

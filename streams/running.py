@@ -76,8 +76,8 @@ class Running:
         """What this process still waits for; None when it works."""
         if not self.snapshots.is_known.is_set():
             return "the registry was not read yet"
-        told: list[Worker | DispatchStage] = [*self.workers]
-        told += [self.dispatcher] if self.dispatcher else []
+        told: list[Worker | DispatchStage | RetrospectWorker] = [*self.workers]
+        told += [one for one in (self.dispatcher, self.retrospector) if one]
         waiting = [worker.group for worker in told if not worker.is_ready.is_set()]
         return f"no partitions yet: {', '.join(waiting)}" if waiting else None
 

@@ -14,6 +14,8 @@ from schemas.jsonvalue import Json
 PATH_CHARS_MAX = 200
 VALUES_MAX = 200
 """Most values of one `in`."""
+MS_END = 1e15
+"""Later than that is no time: the year 33,658."""
 SECONDS_END = 1e11
 """Unix times from here on are in milliseconds."""
 
@@ -124,9 +126,9 @@ def _time_ms(value: Json) -> float | None:
     if isinstance(value, str):
         try:
             moment = datetime.fromisoformat(value)
-        except ValueError:
+            return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000
+        except (ValueError, OverflowError):  # no time; one before the year 1 in UTC
             return None
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000
-    if not _is_number(value) or value != value:  # noqa: PLR0124 - NaN
+    if not _is_number(value) or not abs(value) < MS_END:  # NaN among them
         return None
     return float(value) if abs(value) >= SECONDS_END else float(value) * 1000
