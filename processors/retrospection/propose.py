@@ -25,6 +25,8 @@ CHOICES_MAX = 30
 CHOICE_CALLS_MIN = 5
 """Good calls from which that is known."""
 VALUES_MAX = 20
+NUMBER_END = 10**15
+"""Longer numbers are names of something, and no choice."""
 ADVICE = {
     Cause.JITTER: "Nothing is to be learned: it happened once, nothing around it was sick, nobody reported anything.",
     Cause.NETWORK: "The way to several upstreams is disturbed: whoever runs the network has to look.",
@@ -96,8 +98,8 @@ def telling_condition(failures: Sequence[Case], good: Sequence[Case]) -> Conditi
     for path in _paths(failures[0].arguments) if failures else ():
         bad = [value_at(case.arguments, path) for case in failures]
         fine = [value for case in good for is_there, value in [value_at(case.arguments, path)] if is_there]
-        values = {_key(value): value for is_there, value in bad if is_there and _is_choice(value)}
-        if not all(is_there for is_there, _ in bad) or not 0 < len(values) <= VALUES_MAX:
+        values = {_key(value): value for _, value in bad}
+        if not all(is_there and _is_choice(value) for is_there, value in bad) or not 0 < len(values) <= VALUES_MAX:
             continue
         counted = Counter(map(_key, fine))
         if len(fine) < CHOICE_CALLS_MIN or len(counted) > CHOICES_MAX or values.keys() & counted.keys():
@@ -119,10 +121,16 @@ def _paths(arguments: JsonObject) -> Iterator[str]:
 
 
 def _is_choice(value: Json) -> bool:
-    return value is None or (isinstance(value, str | int) and len(str(value)[: VALUE_CHARS_MAX + 1]) <= VALUE_CHARS_MAX)
+    if isinstance(value, str):
+        return len(value) <= VALUE_CHARS_MAX
+    return value is None or (isinstance(value, int) and abs(value) < NUMBER_END)
 
 
 def _key(value: Json) -> str:
+    if isinstance(value, float) and value.is_integer():  # the same number to a condition
+        value = int(value)
+    if isinstance(value, int) and abs(value) >= NUMBER_END:  # Python refuses to write out the longest
+        return "int:long"
     return f"{type(value).__name__}:{str(value)[: VALUE_CHARS_MAX + 1]}"
 
 
