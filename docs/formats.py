@@ -15,6 +15,11 @@ HEAD = """# Formats
 Made by `docs/formats.py` from `processors/formats/*.toml`; a test says when it is out of date. Markers are templates: `$name` tool name, `$key`
 argument name, `$id` and `$index` call id, `$type` a type, `$string` whether a value is raw text, `$any` any word, `$ws` white space or none, `$q` a
 quotation mark or none, `$( … $)` what may be absent. To add a format, write one such file with examples and counter-examples; `tests/test_catalog.py` proves them.
+
+An output names the format whose markup explains the text best: the formats that have every marker and body seen are equal, those that the producer's
+`format` or `model` hints at go first, then the one that promises the least that was not seen. `format.confidence` is 1 divided by the number of equals, so
+0.25 where four formats write the same markup. Of 1,554 outputs in 86 formats, read without a hint, 66 % bear the id that wrote them, at a mean confidence of
+0.67: 95 % of the 825 with 1.0 and 59 % of the 282 with 0.5. A segment's own `format` is only there where one format alone has all markup seen up to it.
 """
 
 
@@ -44,6 +49,8 @@ def call(grammar: CallGrammar) -> str:
         parts.append(f"closes {markers(grammar.close)}")
     if grammar.params:
         parts.append(f"argument {markers(grammar.params.open)} … {markers(grammar.params.close)}")
+    if grammar.no_call:
+        parts.append(f"no call if it names {markers(grammar.no_call)}")
     if grammar.tentative:
         parts.append("only where it reads well and its tool is registered (if tools are given)")
     return "; ".join(parts)
@@ -60,6 +67,8 @@ def section(entry: Format) -> str:
     lines += [call(grammar) for grammar in entry.calls]
     if entry.end:
         lines.append(f"- ends a turn: {markers(entry.end)}")
+    if entry.results:
+        lines.append(f"- what follows is invented by the model, if it stands behind a call: {markers(entry.results)}")
     if entry.leaks:
         lines.append(f"- without meaning: {markers(entry.leaks)}")
     return "\n".join([*lines, "", "`````text", entry.examples[0].text.rstrip("\n"), "`````", ""])

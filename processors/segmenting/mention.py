@@ -22,6 +22,11 @@ def line_before(window: str, place: int) -> str:
     return window[max(first, window.rfind("\n", first, place) + 1) : place]
 
 
+def is_bracketed(window: str, start: int) -> bool:
+    """Whether a marker stands behind an opening bracket, so that what follows it tells if it is mentioned."""
+    return start > 0 and window[start - 1] in _OPENERS
+
+
 def is_mention(window: str, start: int, end: int) -> bool:
     """Whether a marker is quoted or bracketed, or stands in a line that is a quotation."""
     if start == 0:

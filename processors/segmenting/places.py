@@ -13,7 +13,7 @@ from processors.segmenting.automaton import Automaton
 from processors.segmenting.calls import DONE, REJECTED, REREAD, WAIT, CallReader
 from processors.segmenting.ledger import Ledger
 from processors.segmenting.marks import Mark
-from processors.segmenting.mention import LOOK_BACK, is_mention, is_mentioned_close, line_before
+from processors.segmenting.mention import LOOK_BACK, is_bracketed, is_mention, is_mentioned_close, line_before
 from processors.segmenting.quoted import COMMENT_CLOSE, COMMENT_OPEN, Opening, Quoted
 from processors.segmenting.run import Run
 from processors.segmenting.table import Entry, Table
@@ -206,10 +206,10 @@ class Places:
 
     def _found(self, entry: Entry, found: re.Match[str]) -> bool | None:
         window, kind, (here, end) = self._window, entry.mark.kind, found.span()
-        if end == len(window) and not self._is_final:
+        is_bare = kind is members.REASONING_CLOSE and self._kind is members.RESPONSE
+        if end == len(window) and not self._is_final and (is_bare or entry.needs_next or is_bracketed(window, here)):
             self.wake = always
             return False
-        is_bare = kind is members.REASONING_CLOSE and self._kind is members.RESPONSE
         if here and (is_mentioned_close if is_bare else is_mention)(window, here, end):
             return None
         if is_bare and self._run.holds(self._automaton.opener_line(entry.mark)):

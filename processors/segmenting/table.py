@@ -25,6 +25,7 @@ _SIGNS = frozenset("<[{`")
 """First characters of most markers; none of a word."""
 _INLINE_CODE = r"`(?:(?<!``)[^`\n]{1,400}`(?!`|\Z))?"
 """A backtick, and the rest of inline code in its usual form, which is jumped over; all else is looked at."""
+_NEEDS_NEXT = frozenset({MarkKind.CALL, MarkKind.EMPTY_SECTION, MarkKind.CALL_CLOSE})
 _NEVER = r"(?!)"
 _SYMBOL = re.compile(r"[<\[{|]")
 
@@ -38,6 +39,8 @@ class Entry:
     id_group: str | None
     has_names: bool
     """Whether there is such a group."""
+    needs_next: bool
+    """Whether what follows the mark tells what it does, or how long it is."""
 
     def names(self, found: re.Match[str]) -> tuple[str | None, str | None]:
         """The tool's name and the call's id that the marker holds."""
@@ -189,7 +192,8 @@ def group_of(marks: Iterable[Mark]) -> Group:
         patterns.append(f"(?P<{tag}>{pattern})")
         groups = [f"{name}_{tag}" for name in ("name", "id", "index")]
         names = [group if f"<{group}>" in pattern else None for group in groups]
-        entries[tag] = Entry(mark, names[0], names[1] or names[2], any(names))
+        needs_next = mark.kind in _NEEDS_NEXT or not isinstance(mark.sequence[-1], Literal)
+        entries[tag] = Entry(mark, names[0], names[1] or names[2], any(names), needs_next)
     partial = either(beginning(mark.sequence) for mark in marks)
     hold = _one_of({sign for mark in marks for sign in _last_signs(mark.sequence)})
     plain = [
