@@ -23,6 +23,7 @@ from streams import leash
 POM = Path(__file__).with_name("pom.xml")
 JARS = Path(os.environ.get("HERMES_KAFKA_JARS", Path.home() / ".cache" / "hermes-streams" / "kafka-4.1.0"))
 START_S_MAX = 60.0
+FETCH_S_MAX = 300.0
 JAVA_MIN = 17
 HEAP = "-Xms192m -Xmx384m"
 CLUSTER_ID = "hermesTestsAAAAAAAAAAA"
@@ -51,7 +52,7 @@ def _java_version() -> int:
 def _fetched() -> bool:
     try:
         fetch_jars()
-    except (OSError, subprocess.CalledProcessError):
+    except (OSError, subprocess.SubprocessError):
         return False
     return True
 
@@ -64,7 +65,7 @@ def fetch_jars() -> None:
     """Have Maven copy the broker's jars, unless they are there."""
     if not jars_are_there():
         command = ["mvn", "-q", "-B", "-f", str(POM), "dependency:copy-dependencies", f"-DoutputDirectory={JARS}"]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, timeout=FETCH_S_MAX)
 
 
 @dataclass
