@@ -45,6 +45,7 @@ from tests.servers.redis_server import RedisServer
 from tests.streams.flow import consumed, interleaved, outputs, reads
 
 OPEN = 100
+EXAMPLES_MAX = 8
 POISON = (b"\xff\xfe", b'{"seq": 1}', b'{"schema":"token/9","stream_id":"x","seq":0,"text":""}')
 
 
@@ -171,7 +172,8 @@ def count(found: list, report: Report) -> None:
             report.changed += 1
             fields = sorted(key for key in right if by_stream[name].get(key) != right[key])
             codes = [failure["code"] for failure in by_stream[name]["failures"]]
-            report.examples.append(f"{name}: {', '.join(fields)} {codes}")
+            if len(report.examples) < EXAMPLES_MAX:
+                report.examples.append(f"{name}: {', '.join(fields)} {codes}")
     report.repeated = len(found) - len(by_stream)
 
 
@@ -182,7 +184,11 @@ def count_steps(records: list, report: Report) -> None:
         orders.setdefault(step["stream_id"], {})[step["order"], step["part"]] = None
     right = [undisturbed(i) for i in range(len(TEXTS))]
     report.steps = sum(map(len, orders.values()))
-    report.reordered = sum(list(found) != right[int(name[1:]) % len(TEXTS)] for name, found in orders.items())
+    for name, found in orders.items():
+        if list(found) != right[int(name[1:]) % len(TEXTS)]:
+            report.reordered += 1
+            report.examples.append(f"{name}: steps {list(found)}")
+    report.examples = report.examples[:EXAMPLES_MAX]
 
 
 def undisturbed(text: int) -> list[tuple[int, int]]:
