@@ -1,6 +1,6 @@
 """A registry snapshot → what processors are built with: the shipped catalogues plus the registry's active entries."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from processors.catalog import Catalog, catalog_of, load_catalog, load_formats
@@ -58,6 +58,11 @@ def knowledge_of(snapshot: Snapshot, canary_share: float = CANARY_SHARE) -> Know
         reason_options=options_of(pattern.definition for pattern in snapshot.cues),
         canary_share=canary_share,
     )
+
+
+def with_placeholders(knowledge: Knowledge, *, is_consistent: bool) -> Knowledge:
+    """The same, with or without numbers in placeholders."""
+    return replace(knowledge, clean_options=replace(knowledge.clean_options, is_consistent=is_consistent))
 
 
 @lru_cache(maxsize=1)

@@ -84,7 +84,7 @@ class Running:
 
 def prepare(settings: Settings, names: Sequence[str], *, publish_between: bool = False) -> Running:
     """Make the workers of the named stages; raises ConfigError for a name that is none, or a topology that differs."""
-    topology, compiled = load_topology(settings), Compiled(settings.learn_canary_share)
+    topology, compiled = load_topology(settings), Compiled(settings.learn_canary_share, settings.pii_placeholders)
     snapshots = Snapshots(compiled.of)
     builds = hot_path(snapshots.current, load_masters(settings.audit_keys), compiled)
     known = [*(build.name for build in builds), *BESIDE_HOT_PATH]

@@ -72,6 +72,8 @@ class Settings:
     """Where master keys of the audit log are: `file:PATH`, `env:NAME` or `command:…`; empty: originals are not kept."""
     audit_readers: str = ""
     """Comma-separated names of users who may reveal originals; empty: whoever holds the master key."""
+    pii_placeholders: str = "plain"
+    """`plain`: `[PHONE_REDACTED]`; `numbered`: the same value of a stream has the same number, `[PHONE_1_REDACTED]`."""
     dispatch_tools: str = ""
     """Python file with the tools that the stage `dispatch` may call; it does not start without."""
     dispatch_permit: str = ""

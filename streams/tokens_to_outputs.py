@@ -7,12 +7,13 @@ keep it for the life of the stream.
 from collections import deque
 from collections.abc import Callable
 
-from processors.knowledge import Knowledge, knowledge_of
+from processors.knowledge import Knowledge, knowledge_of, with_placeholders
 from processors.learning.lifecycle import CANARY_SHARE
 from processors.pipeline import clean_stage, reason_stage, tool_stage
 from processors.snapshot import Snapshot
 from processors.tokens import SegmentStage
 from streams.audit import MasterKeys, audited
+from streams.settings import ConfigError
 from streams.stage import StageBuild
 
 KEPT = 3
@@ -22,8 +23,12 @@ KEPT = 3
 class Compiled:
     """Snapshots' compiled form, made once for each; a new one is made in a thread before it comes into force."""
 
-    def __init__(self, canary_share: float = CANARY_SHARE) -> None:
+    def __init__(self, canary_share: float = CANARY_SHARE, pii_placeholders: str = "plain") -> None:
+        """pii_placeholders: as in the settings; raises ConfigError for what is neither."""
+        if pii_placeholders not in {"plain", "numbered"}:
+            raise ConfigError(f"HERMES_PII_PLACEHOLDERS: {pii_placeholders!r}: `plain` or `numbered`")
         self._canary_share = canary_share
+        self._is_consistent = pii_placeholders == "numbered"
         self._made: deque[tuple[Snapshot, Knowledge]] = deque(maxlen=KEPT)
 
     def of(self, snapshot: Snapshot) -> Knowledge:
@@ -31,7 +36,7 @@ class Compiled:
         for made, knowledge in self._made:
             if made is snapshot:
                 return knowledge
-        knowledge = knowledge_of(snapshot, self._canary_share)
+        knowledge = with_placeholders(knowledge_of(snapshot, self._canary_share), is_consistent=self._is_consistent)
         self._made.appendleft((snapshot, knowledge))
         return knowledge
 

@@ -27,7 +27,7 @@ async def _run(settings: Settings, options: LlmOptions) -> None:
     stop = asyncio.Event()
     for name in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(name, stop.set)
-    compiled = Compiled()
+    compiled = Compiled(settings.learn_canary_share, settings.pii_placeholders)
     snapshots = Snapshots(compiled.of)
     following = asyncio.create_task(snapshots.follow(settings, stop))
     await snapshots.wait_for_first()

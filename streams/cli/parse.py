@@ -9,7 +9,7 @@ import orjson
 import typer
 from pydantic import TypeAdapter, ValidationError
 
-from processors.knowledge import Knowledge, knowledge_of, shipped_knowledge
+from processors.knowledge import Knowledge, knowledge_of, shipped_knowledge, with_placeholders
 from processors.periods.answer import moment_of
 from processors.periods.reading import read_policy
 from processors.pipeline import PipelineOptions, run
@@ -36,6 +36,7 @@ class ParseOptions:
     seed: int
     is_clean: bool
     has_spans: bool = False
+    is_consistent: bool = False
 
 
 def register(app: typer.Typer) -> None:
@@ -50,6 +51,9 @@ def parse(
     registry: Annotated[str, typer.Option(metavar="FILE|URL", help="Learned patterns and tools.")] = "",
     chunk: Annotated[Chunking, typer.Option(help="How `text` is cut before it is fed.")] = Chunking.WHOLE,
     seed: Annotated[int, typer.Option(help="Draws the cuts.")] = 0,
+    consistent: Annotated[
+        bool, typer.Option("--consistent", help="The same value has the same number: [PHONE_1_REDACTED].")
+    ] = False,
     spans: Annotated[bool, typer.Option("--spans", help="Say where each value of a call stands in its `raw`.")] = False,
     jobs: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
 ) -> int:
@@ -58,7 +62,7 @@ def parse(
     Request: `id`, `text` or `chunks`, and what is known: `tools` (definitions), `user`, `now` (ISO 8601), `model`,
     `reasoning_open`, `format`. Answer: an output as on `llm.outputs`.
     """
-    options = ParseOptions(registry, chunk, seed, not no_clean, spans)
+    options = ParseOptions(registry, chunk, seed, not no_clean, spans, consistent)
     _prepared(options)  # a registry that can't be read ends the command before the first line
     return run_batch(source, output, partial(answer_parse, options=options), jobs=jobs)
 
@@ -119,7 +123,9 @@ def pieces_of(request: JsonObject, chunker: Chunker) -> list[str]:
 def _prepared(options: ParseOptions) -> tuple[Knowledge, Chunker]:
     knowledge = asyncio.run(_loaded(options.registry)) if options.registry else shipped_knowledge()
     markers: list[str] = []
-    return knowledge, Chunker(options.chunking, options.seed, markers)
+    return with_placeholders(knowledge, is_consistent=options.is_consistent), Chunker(
+        options.chunking, options.seed, markers
+    )
 
 
 async def _loaded(where: str) -> Knowledge:

@@ -6,14 +6,14 @@ from typing import Annotated
 import typer
 
 from processors.pii.find import find_pii
-from processors.pii.redact import plain, replaced
+from processors.pii.redact import Numbered, plain, replaced
 from processors.pii.rules import SHIPPED, PiiRules
 from schemas.jsonvalue import JsonObject
 from streams.cli.batch import RequestError, run_batch
 from streams.settings import ConfigError
 
 
-def answer_redact(request: JsonObject, rules: PiiRules = SHIPPED) -> JsonObject:
+def answer_redact(request: JsonObject, rules: PiiRules = SHIPPED, *, is_consistent: bool = False) -> JsonObject:
     """`{"id", "text"}` → `{"id", "text", "spans": [{"start", "end", "type"}]}`; offsets are of the text as given."""
     text = request["text"]
     if not isinstance(text, str):
@@ -21,7 +21,7 @@ def answer_redact(request: JsonObject, rules: PiiRules = SHIPPED) -> JsonObject:
     spans = find_pii(text, rules)
     return {
         "id": request.get("id"),
-        "text": replaced(text, spans, plain),
+        "text": replaced(text, spans, Numbered() if is_consistent else plain),
         "spans": [{"start": span.start, "end": span.end, "type": span.type} for span in spans],
     }
 
@@ -40,13 +40,17 @@ def redact_texts(
     source: Annotated[str, typer.Argument(metavar="IN.jsonl", help="Requests, one a line; - for stdin.")],
     target: Annotated[str, typer.Option("-o", "--output", help="Answers, one a line; - for stdout.")] = "-",
     types: Annotated[str | None, typer.Option(help="Only these, comma-separated: phone,email,…")] = None,
+    consistent: Annotated[
+        bool, typer.Option("--consistent", help="The same value has the same number in a text: [PHONE_1_REDACTED].")
+    ] = False,
     jobs: Annotated[int, typer.Option(min=1, help="Worker processes.")] = 1,
 ) -> int:
     """Texts → the same without personal data and secrets, and where they stood.
 
     Request: `text`, and if wanted `id`. Answer: `id`, `text`, `spans` (`start`, `end` in the text as given, `type`).
     """
-    return run_batch(source, target, partial(answer_redact, rules=_rules_for(types)), jobs=jobs)
+    answer = partial(answer_redact, rules=_rules_for(types), is_consistent=consistent)
+    return run_batch(source, target, answer, jobs=jobs)
 
 
 def register(app: typer.Typer) -> None:

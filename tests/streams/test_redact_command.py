@@ -4,7 +4,13 @@ import json
 
 import pytest
 
+from processors.pipeline import run
+from processors.snapshot import Snapshot
+from schemas.token import Meta
 from streams.cli.app import main
+from streams.cli.redact import answer_redact
+from streams.settings import ConfigError
+from streams.tokens_to_outputs import Compiled
 
 
 def answers(tmp_path, requests: list[dict], *options: str) -> tuple[int | None, list[dict]]:
@@ -48,3 +54,18 @@ def test_an_unknown_type_is_a_usage_error(tmp_path) -> None:
 def test_lone_surrogates_pass(tmp_path) -> None:
     code, got = answers(tmp_path, [{"id": 1, "text": "\ud83d 13800138001"}])
     assert (code or 0, got[0]["text"]) == (0, "\ud83d [PHONE_REDACTED]")
+
+
+def test_consistent_placeholders_tell_values_apart() -> None:
+    text = "13800138001 or 13912345678, first 13800138001"
+    assert answer_redact({"id": 1, "text": text}, is_consistent=True)["text"] == (
+        "[PHONE_1_REDACTED] or [PHONE_2_REDACTED], first [PHONE_1_REDACTED]"
+    )
+
+
+def test_the_pipeline_numbers_placeholders_when_the_settings_say_so() -> None:
+    compiled = Compiled(pii_placeholders="numbered").of(Snapshot())
+    found = run("s", ["13800138001 or 13912345678, first 13800138001."], Meta(), compiled)
+    assert found.response == "[PHONE_1_REDACTED] or [PHONE_2_REDACTED], first [PHONE_1_REDACTED]."
+    with pytest.raises(ConfigError, match="HERMES_PII_PLACEHOLDERS"):
+        Compiled(pii_placeholders="both")
