@@ -118,3 +118,12 @@ def test_registry_with_an_entry_that_nothing_can_be_built_from_is_a_usage_error(
     source.write_text('{"id": 1, "text": "a"}\n', encoding="utf-8")
     assert code_of("parse", str(source), "--registry", str(registry)) == 2
     assert "registry.json: " in capsys.readouterr().err
+
+
+def test_parse_tells_where_each_value_of_a_call_stands_in_its_raw_text(tmp_path, capsys) -> None:
+    text = 'Well.\n<tool_call>\n{"name": "plan", "arguments": {"title": "x y", "days": 2}}\n</tool_call>'
+    source = tmp_path / "in.jsonl"
+    source.write_text(json.dumps({"id": 1, "text": text}) + "\n", encoding="utf-8")
+    assert code_of("parse", str(source), "--spans") == 0
+    (call,) = json.loads(capsys.readouterr().out)["tool_calls"]
+    assert {path: call["raw"][slice(*span)] for path, span in call["spans"].items()} == {"/title": "x y", "/days": "2"}
