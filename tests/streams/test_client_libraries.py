@@ -23,6 +23,7 @@ from schemas.output import Output
 from schemas.token import Meta, Token
 from streams.client import AsyncTee, Limits, SyncTee, TokenProducer
 from streams.client.for_langchain import LangChainNotes
+from streams.proxy import proxying
 from streams.settings import Settings
 from tests.scripted_server import scripted_server
 
@@ -127,6 +128,46 @@ def test_anthropic_asynchronous(server, producer) -> None:
 
     asyncio.run(main())
     expect_two_cities(output_of(producer)[0])
+
+
+def test_official_clients_through_the_proxy(server, producer) -> None:
+    async def main() -> list[Output]:
+        found = []
+        async with proxying(server, producer, "127.0.0.1:0", repairs=False) as url:
+            request = {"model": "gpt-x", "messages": ASKED, "tools": [TOOL]}
+            async with openai.AsyncOpenAI(base_url=f"{url}/v1", api_key="k", max_retries=0) as client:
+                direct = openai.AsyncOpenAI(base_url=f"{server}/v1", api_key="k", max_retries=0)
+                got = [item async for item in await client.chat.completions.create(**request, stream=True)]
+                async with direct:
+                    assert got == [item async for item in await direct.chat.completions.create(**request, stream=True)]
+                found.append(output_of(producer)[0])
+                asked = {"model": "gpt-x", "input": ASKED, "tools": [{"type": "function", **TOOL["function"]}]}
+                assert [item async for item in await client.responses.create(**asked, stream=True)]
+                found.append(output_of(producer)[0])
+            claude = {"model": "claude-x", "messages": ASKED, "tools": [CLAUDE_TOOL], "max_tokens": 100}
+            async with anthropic.AsyncAnthropic(base_url=url, api_key="k", max_retries=0) as client:
+                async with client.messages.stream(**claude) as stream:
+                    assert (await stream.get_final_message()).stop_reason == "tool_use"
+                found.append(output_of(producer)[0])
+        return found
+
+    for output in asyncio.run(main()):
+        expect_two_cities(output)
+
+
+def test_official_client_gets_repaired_calls_from_the_proxy_if_it_asks(server, producer) -> None:
+    async def main() -> None:
+        async with (
+            proxying(server, producer, "127.0.0.1:0", repairs=False) as url,
+            openai.AsyncOpenAI(base_url=f"{url}/v1", api_key="k", max_retries=0) as client,
+        ):
+            request = {"model": "gpt-x", "messages": ASKED, "tools": [TOOL]}
+            for headers, arguments in (({}, '{"city": "Oslo",}'), ({"x-hermes-repair": "true"}, '{"city":"Oslo"}')):
+                answer = await client.chat.completions.create(**request, extra_headers=headers)
+                (call,) = answer.choices[0].message.tool_calls
+                assert call.function.arguments == arguments
+
+    asyncio.run(main())
 
 
 class CityModel(BaseChatModel):
