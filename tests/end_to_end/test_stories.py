@@ -110,7 +110,9 @@ def refund(number: int, tier: str) -> dict:
     return {"order": f"A{number}", "amount": (20, 60, 140)[number % 3], "tier": tier}
 
 
-def test_vip_refunds_that_fail_go_to_review_after_the_first_one_and_no_model_is_touched(running) -> None:
+def test_vip_refunds_that_fail_go_to_review_after_the_first_one_and_no_model_is_touched(
+    running, record_property
+) -> None:
     async def main() -> None:
         async with story(running.settings, "vip_refunds", "refund") as told:
             ordinary = await told.call("refund", *(refund(n, ("normal", "plus")[n % 2]) for n in range(1_050)))
@@ -139,6 +141,7 @@ def test_vip_refunds_that_fail_go_to_review_after_the_first_one_and_no_model_is_
             assert {(one.status, one.content["reason"]) for one in later} == {("not_run", "review")}
             assert statuses["business_failure"] >= 17
             assert took_s < STORY_S_MAX
+            record_property("took_s", round(took_s, 1))
             others = await told.call("refund", *(refund(9_500 + n, "plus") for n in range(20)))
             assert {one.status for one in others} == {"ok"}
 
@@ -186,7 +189,9 @@ def payment(number: int, country: str) -> dict:
 ALL = ("DE", "FR", "JP", "US", "NG", "KE")
 
 
-def test_a_stale_list_becomes_a_check_before_the_payment_and_a_fresh_one_lets_it_through(running, monkeypatch) -> None:
+def test_a_stale_list_becomes_a_check_before_the_payment_and_a_fresh_one_lets_it_through(
+    running, monkeypatch, record_property
+) -> None:
     async def main() -> None:
         gateway = Gateway(renewed_at=time.time())
         async with serving(gateway) as url:
@@ -223,6 +228,7 @@ def test_a_stale_list_becomes_a_check_before_the_payment_and_a_fresh_one_lets_it
                 assert said == {("ok", None), ("not_run", "review")}
                 assert sum(one.status == "not_run" for one in later) == 20
                 assert took_s < STORY_S_MAX
+                record_property("took_s", round(took_s, 1))
                 gateway.renewed_at = time.time()
                 again = await told.call("pay", *(payment(9_000 + n, ALL[n % 6]) for n in range(60)))
                 assert {one.status for one in again} == {"ok"}
