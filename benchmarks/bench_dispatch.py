@@ -28,6 +28,7 @@ from streams.dispatch import Dispatcher, DispatchOptions
 from streams.embedded import engines
 from streams.executing.python_tool import tool
 from streams.leases import leases
+from streams.redis_client import redis_client
 from streams.settings import Settings
 from tests.end_to_end.dispatching import killed, paying
 
@@ -43,10 +44,10 @@ async def told(event: Execution | Handover) -> None:
     encode(event)
 
 
-async def overheads(url: str, calls: int) -> np.ndarray:
-    """Time of each dispatch in ms."""
-    spent = []
-    async with leases(url, "bench.") as kept:
+async def overheads(url: str, calls: int) -> tuple[np.ndarray, np.ndarray]:
+    """Time of each dispatch in ms, and of a PING of the same server after it: what the machine alone costs."""
+    spent, bare = [], []
+    async with leases(url, "bench.") as kept, redis_client(url, "bench") as client:
         dispatcher = Dispatcher({"pay": pay}, kept, DispatchOptions(permitted=frozenset({"pay"})), tell=told)
         for stream in range(calls):
             output = paying(stream)
@@ -55,17 +56,21 @@ async def overheads(url: str, calls: int) -> np.ndarray:
             (result,) = await dispatcher.dispatch(output)
             spent.append((time.perf_counter() - began) * 1000)
             assert result.status == "ok"
-    return np.array(spent)
+            began = time.perf_counter()
+            await client.ping()
+            bare.append((time.perf_counter() - began) * 1000)
+    return np.array(spent), np.array(bare)
 
 
 def main(kills: int = 100, calls: int = 2_000) -> None:
     with tempfile.TemporaryDirectory() as folder, engines(Settings(data_dir=folder)) as running:
         before = time.process_time()
-        spent = asyncio.run(overheads(running.settings.redis_url, calls))
+        spent, bare = asyncio.run(overheads(running.settings.redis_url, calls))
         own_ms = (time.process_time() - before) / calls * 1000
         p50, p99 = np.percentile(spent, [50, 99])
         print(f"overhead of one call, {calls} calls: p50 {p50:.2f} ms, p99 {p99:.2f} ms, most {spent.max():.2f} ms")
         runnable, cores = os.getloadavg()[0], os.cpu_count()
+        print(f"a bare PING beside each: p50 {np.median(bare):.2f} ms, p99 {np.percentile(bare, 99):.2f} ms")
         print(f"CPU time of the dispatcher {own_ms:.2f} ms a call; load {runnable:.1f} on {cores} cores")
         found = killed(running.settings.redis_url, Path(folder), kills, seed=7)
         twice = sum(count for lines, count in found.effects.items() if lines > 1)

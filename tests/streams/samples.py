@@ -161,12 +161,13 @@ def stats(now_s: int, minutes: int = 60) -> list[StageStat]:
     ]  # fmt: skip
 
 
-def executions(now_ms: float, task: str = "run-live", tenant: str = "acme") -> list[SinkEvent]:
-    """A task at work, and one that ended at its bound."""
+def executions(now_ms: float, task: str = "run-live", stream_id: str = "") -> list[SinkEvent]:
+    """A task at work, and one that ended at its bound; with a stream id, that one's alone."""
+    tenant = "acme"
 
     def one(order: int, tool: str, state: str, **more: object) -> Execution:
         return Execution(
-            stream_id=f"{task}-s0", call_id=f"call_{order}", task=task, tenant=tenant, tool=tool, order=order,
+            stream_id=stream_id or f"{task}-s0", call_id=f"call_{order}", task=task, tenant=tenant, tool=tool, order=order,
             state=state, arguments=f'{{"city":"<b>Oslo {order}</b>"}}', tokens=120, ts=now_ms - 9_000 + 1_000 * order, **more,
         )  # fmt: skip
 
@@ -180,7 +181,7 @@ def executions(now_ms: float, task: str = "run-live", tenant: str = "acme") -> l
         one(3, "broken", "ended", status="system_error", reason="breaker", error="skipped: http:shop"),
         one(4, "get_weather", "running"), one(0, "get_weather", "planned"),
         Handover(
-            stream_id="run-over-s0", task="run-over", tenant=tenant, bound="steps_max", limit=15.0, ts=now_ms - 5_000,
+            stream_id=stream_id or "run-over-s0", task="run-over", tenant=tenant, bound="steps_max", limit=15.0, ts=now_ms - 5_000,
             spent={"steps": 15, "tokens": 4_100, "cost_usd": 0.12, "step_s": 0.0}, done=(done,) * 15,
             left=({"call_id": "call_15", "name": "refund"},),
             next="steps_max is 15: a person raises it, runs what is left, or closes the task.",

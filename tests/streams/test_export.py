@@ -30,7 +30,7 @@ from streams.settings import ConfigError, ServerAwayError
 from streams.store import Reader, open_client
 from streams.tail import Wanted, line_of
 from streams.trajectories_to_clickhouse import Sink
-from tests.streams.samples import run_events, week
+from tests.streams.samples import executions, run_events, week
 
 ROOT = Path(__file__).parent.parent.parent
 NOW = time.time()
@@ -192,6 +192,7 @@ def test_forgetting_a_session_leaves_nothing(reader: Reader, dsn: str) -> None:
         Step(stream_id="secret-1", order=1, kind="response", text=shared, **given),
         Output(stream_id="secret-1", response=secret, failures=(failure,), meta=Meta(run_id="secret-run", session_id="session-42", tenant="acme"), ts=given["ts"]),
         ToolResult(stream_id="secret-1", call_id="call_7", status="ok", content=secret),
+        *executions(NOW * 1000, "secret-run", stream_id="secret-1"),
         Step(stream_id="other", order=0, kind="response", text=shared, tenant="acme", ts=given["ts"]),
     ])  # fmt: skip
     sink.close()
@@ -207,7 +208,7 @@ def test_forgetting_a_session_leaves_nothing(reader: Reader, dsn: str) -> None:
     done = forget(dsn, "session", "session-42")
     assert (done.stream_ids, done.rows["steps"], done.is_off_disk) == (("secret-1",), 2, True)
     assert reader.query("SELECT count() FROM record_features WHERE record = 77").rows == [(0,)]
-    for table in ("steps", "streams", "failures", "quarantine", "reasoning_records"):
+    for table in ("steps", "streams", "failures", "quarantine", "reasoning_records", "executions", "handovers"):
         assert reader.query(f"SELECT count() FROM {table} WHERE stream_id = 'secret-1'").rows[0][0] == 0
     assert reader.query("SELECT count() FROM blobs WHERE position(content, 'unrepeatable') > 0").rows[0][0] == 0
     assert reader.query("SELECT count() FROM steps FINAL WHERE stream_id != 'secret-1'").rows[0][0] == before
