@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -54,7 +55,8 @@ def test_a_hundredfold_burst_is_worked_off_in_bounded_memory_without_a_rebalance
     quiet, count, length = 200, 2_000, 40
 
     async def flow():
-        settings, topology = await prepared(running.settings, "burst.")
+        # The shipped value: a shorter session ends when the machine has other work, which is not what is asked here.
+        settings, topology = await prepared(replace(running.settings, session_timeout_ms=10_000), "burst.")
         busy = Worker(settings, topology, chain_of("burst."))
         stop = asyncio.Event()
         task = asyncio.create_task(busy.run(stop))
