@@ -56,10 +56,10 @@ async def opened(where: str, prefix: str = "") -> AsyncIterator[Registry]:
         yield registry
 
 
-async def snapshot_at(where: str) -> Snapshot:
+async def snapshot_at(where: str, prefix: str = "") -> Snapshot:
     """What the registry at a Redis URL or in a file says, for who only reads: a file that isn't there is a mistake."""
     _must_be_there(where)
-    async with opened(where) as registry:
+    async with opened(where, prefix) as registry:
         return await registry.snapshot()
 
 

@@ -60,7 +60,7 @@ def remind(settings: Settings, wanted: Wanted, tokens_max: int = TOKENS_DEFAULT)
     answer = from_owner(settings, "/api/remember", asked_of(wanted))
     remembered = remembered_of(answer) if answer else _from_store(store_dsn(settings), wanted)
     try:
-        snapshot, missing = asyncio.run(snapshot_at(settings.redis_url)), ""
+        snapshot, missing = asyncio.run(snapshot_at(settings.redis_url, settings.topic_prefix)), ""
     except ServerAwayError as error:
         snapshot, missing = Snapshot(), str(error)
     remembered = with_strategies(remembered, wanted, snapshot)

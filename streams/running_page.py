@@ -14,6 +14,7 @@ from streams.settings import ServerAwayError, Settings
 from streams.store import QueryError
 
 PAGE_FILE = "web.json"
+"""In the data directory while a page runs: its address and token."""
 ANSWER_S_MAX = 120
 DSN_DEFAULT = next(str(field.default) for field in fields(Settings) if field.name == "clickhouse_dsn")
 

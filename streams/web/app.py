@@ -27,7 +27,6 @@ from streams.web import calls, download, explore, learned, live, looking_back, p
 from streams.web.state import CACHE, LISTENERS, READER, REGISTRY, SETTINGS, STOPPING, TEMPLATES, Cache
 from streams.web.words import FILTERS, visible
 
-"""In the data directory while a page runs: its address and token, for commands ask the process that owns chDB."""
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 COOKIE = "hermes_token"
 BODY_BYTES_MAX = 200_000
