@@ -12,6 +12,7 @@ from processors.periods.reading import Value
 
 _BETWEEN = r"[的\s,，、;；.。!！:：—–-]*"
 _TO_SECOND = r"(?:(?:but|it's|it is|rather|make it|for|on|in|at|to|the|而是|是|要|改成|改到|我要)\s*)*"
+TURN_CHARS = 24
 NEAR_CHARS = 12
 """How far before a period the word that denies it may begin."""
 
@@ -27,6 +28,21 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
         re.compile(rf"{denials}\s*(?:(?:for|on|in|at|the)\s+)*\Z"),
         re.compile(rf"{_BETWEEN}(?:(?:{words}){_BETWEEN})+{_TO_SECOND}"),
     )
+
+
+@cache
+def _turns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    before, after = (tuple(pattern.pattern for pattern in cues()[cue]) for cue in ("turned_before", "turned_after"))
+    return (
+        re.compile(rf"(?:{before[0]}|{before[1]})\s*(?:the\s+)?\Z"),
+        re.compile(rf"\s*(?:{after[0]}|{after[1]})"),
+    )
+
+
+def is_turned(text: str, start: int, end: int) -> bool:
+    """Whether the words right before or behind a period make another one of it: all but March, 上个月以外."""
+    before, after = _turns()
+    return bool(before.search(text, max(0, start - TURN_CHARS), start) or after.match(text, end))
 
 
 def is_denied(text: str, start: int) -> bool:

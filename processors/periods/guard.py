@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from processors.periods.corrections import is_denied
+from processors.periods.corrections import is_denied, is_turned
 from processors.periods.found import Part
 from processors.periods.literals import Token
 from processors.periods.reading import Item, Sure
@@ -35,6 +35,8 @@ TOUCHING = frozenset({"past", "wmon", "about"})
 """Classes that change a period right before it."""
 EXCEPT_GAP = re.compile(r"\s*(?:(?:for|in|on|the|that|of|from)\s+)*")
 """What may stand between an exception and its period."""
+DAYPART_GAPS = frozenset({"", "of", "at", "in the", "in", "的"})
+"""What may stand between a period and a part of its days."""
 ADJACENT_GUARDS = frozenset(
     {"edge", "qian", "hou", "nei", "lai", "laishort", "during", "thistime", "qi", "inclusive", "holiday"}
 )
@@ -52,8 +54,13 @@ def guarded(item: Item, tokens: Sequence[Token], text: str) -> Item:
         return _unread(item, text[end : end + 1])
     if is_denied(text, start):
         return _unread(item, "a denial")
+    if is_turned(text, start, end):
+        return _unread(item, "what turns it into another")
     for place, token in enumerate(tokens):
         if token.kind in ADJACENT_GUARDS and (token.start == end or text[end : token.start] == "的"):
+            return _unread(item, text[token.start : token.end])
+        gap = text[token.end : start] if token.end <= start else text[end : token.start] if token.start >= end else None
+        if token.kind == "daypart" and gap is not None and gap.strip() in DAYPART_GAPS:
             return _unread(item, text[token.start : token.end])
         if token.kind == "except" and EXCEPT_GAP.fullmatch(text, token.end, max(token.end, start)):
             return _unread(item, text[token.start : token.end])
