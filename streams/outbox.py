@@ -41,6 +41,7 @@ class Outbox:
         self._filling: dict[tuple[str, int], Any] = {}
         self._full: list[tuple[str, int, Any]] = []
         self._pending: list[tuple[str, int, int, Awaitable[Any]]] = []
+        self._fault: Exception | None = None
         self.saw: Callable[[str, int, int], None] = _nothing
         """Told of each acknowledged batch: topic, partition, offset after it."""
 
@@ -73,10 +74,15 @@ class Outbox:
 
     async def settle(self) -> None:
         """Wait until everything sent is acknowledged; raises the client's error for what was not."""
+        if self._fault is not None:  # what was dropped then is not durable now, whoever asks
+            raise self._fault
         pending, self._pending = self._pending, []
-        for (topic, partition, count, _), metadata in zip(
-            pending, await asyncio.gather(*(sent for *_, sent in pending)), strict=True
-        ):
+        try:
+            acknowledged = await asyncio.gather(*(sent for *_, sent in pending))
+        except BaseException as error:
+            self._fault = error if isinstance(error, Exception) else ServerAwayError("nobody waited for the broker")
+            raise
+        for (topic, partition, count, _), metadata in zip(pending, acknowledged, strict=True):
             self.saw(topic, partition, metadata.offset + count)
 
     @property

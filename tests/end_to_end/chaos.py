@@ -71,6 +71,8 @@ class Report:
     streams: int = 0
     lost: int = 0
     changed: int = 0
+    resent: int = 0
+    """Times the producer had to send deltas again: those that came before them on the topic may then lack some."""
     repeated: int = 0
     """Outputs that stand on their topic more than once, with the same id; readers collapse them."""
     examples: list[str] = field(default_factory=list)
@@ -98,7 +100,7 @@ async def run(settings: Settings, plan: Plan, folder: Path, servers: dict[str, C
         processes.start("learner", "learn")
     faults = Faults(processes, servers, plan.seed)
     try:
-        producing = asyncio.create_task(produce(settings, plan))
+        producing = asyncio.create_task(produce(settings, plan, report))
         await faults.inject(plan.faults, plan.pause_s, producing)
         await producing
         found = await consumed(settings, "llm.outputs", plan.streams, wait_s=180, extra_s=5)
@@ -126,7 +128,7 @@ async def stored(settings: Settings) -> None:
         await asyncio.sleep(1)
 
 
-async def produce(settings: Settings, plan: Plan) -> None:
+async def produce(settings: Settings, plan: Plan, report: Report) -> None:
     """All streams, some open at a time, for as long as the faults take; poison in between."""
     span_s = plan.faults * plan.pause_s
     records = [(token.stream_id.encode(), encode(token)) for token in tokens(plan)]
@@ -149,6 +151,7 @@ async def produce(settings: Settings, plan: Plan) -> None:
                 await asyncio.gather(*sent)
             except KafkaError:  # the broker was killed: deltas that are sent again are dropped by their seq
                 sent = []
+                report.resent += 1
                 with contextlib.suppress(KafkaError):
                     await producer.stop()
                 producer = None

@@ -33,6 +33,8 @@ TEXTS = (
     "<think>an open thought that never ends",
 )  # fmt: skip
 VOLATILE = ("ts", "latency_ms", "meta")
+TIMED = ("duration_ms", "registry_version")
+"""The learner may write an entry meanwhile."""
 
 
 def cut(text: str, seed: int) -> list[str]:
@@ -63,7 +65,7 @@ def without_volatile(output: dict) -> dict:
     """Without what depends on the time of a record: a reasoning record's id has its day, a record's stream a duration."""
     output = {
         **output,
-        "metadata": {key: output["metadata"][key] for key in output["metadata"] if key != "duration_ms"},
+        "metadata": {key: value for key, value in output["metadata"].items() if key not in TIMED},
     }
     record = output.get("reasoning_record")
     if record:
