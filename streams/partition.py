@@ -163,6 +163,8 @@ class Partition:
             if token.stream_id in self._finished:
                 self._after_end(record, token.stream_id, token.seq)
                 return
+            if token.seq and self._is_sent(token.stream_id):  # it began before the commit and is whole on its topic
+                return
             stream = self._opened(token.stream_id, record)
         if token.seq < stream.next_seq:
             return
@@ -185,6 +187,8 @@ class Partition:
         if stream is None:
             if stream_id in self._finished:
                 self._after_end(record, stream_id, number)
+                return
+            if number and self._is_sent(stream_id):
                 return
             stream = self._opened(stream_id, record)
         if number is not None and number < stream.next_seq:

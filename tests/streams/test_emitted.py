@@ -5,6 +5,7 @@ import random
 import pytest
 from aiokafka import TopicPartition
 
+from schemas.failure import Failure
 from schemas.output import Output
 from streams.emitted import TRAIL_MAX, Ends
 from streams.open_stream import Poisoned, Publish
@@ -45,6 +46,8 @@ class Life:
     def take(self, count: int) -> None:
         start = self.part.position
         self.part.take(self.log.records[start : start + count])
+        failures = [item.event for item in self.part.out if isinstance(getattr(item, "event", None), Failure)]
+        assert failures == [], "no stream is read from its middle"
         self.waiting += [
             item.stream_id for item in self.part.out if isinstance(item, Publish) and isinstance(item.event, Output)
         ]
@@ -101,6 +104,23 @@ def test_more_streams_than_have_room_in_metadata_end_above_one_that_is_open(seed
     live(log, source, deaths=10)
     assert sorted(log.outputs) == sorted(["slow", *(f"s{i}" for i in range(count))])
     assert log.read_back > 0
+
+
+@pytest.mark.parametrize("is_transactional", [False, True], ids=["at least once", "exactly once"])
+@pytest.mark.parametrize("seed", range(12))
+def test_streams_that_began_before_the_commit_are_not_read_from_their_middle(seed, is_transactional) -> None:
+    source, count = random.Random(seed), NAMES_MAX * 3
+    streams = [stream(f"s{i}", *("x" for _ in range(source.randint(2, 12)))) for i in range(count)]
+    tokens = [token for at in range(0, count, 15) for token in interleaved(*streams[at : at + 15])]
+    place = [(i + source.random() * 60, token) for i, token in enumerate(tokens)]
+    order: dict[str, list[float]] = {}
+    for at, token in place:
+        order.setdefault(token.stream_id, []).append(at)
+    waiting = {name: iter(sorted(times)) for name, times in order.items()}
+    mixed = sorted(((next(waiting[token.stream_id]), token) for _, token in place), key=lambda pair: pair[0])
+    log = Log(reads(*(token for _, token in mixed)), is_transactional=is_transactional)
+    live(log, source, deaths=14)
+    assert sorted(log.outputs) == sorted(f"s{i}" for i in range(count))
 
 
 def test_what_is_remembered_and_read_back_is_bounded() -> None:
