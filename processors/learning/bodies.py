@@ -188,7 +188,7 @@ def _schema_typed(common: Shape, members: list[_Keyed], without: list[Tail]) -> 
         ends.append((member.tail, echoed(rest, key=key, name=member.tail.name)))
     if len({tail.output for tail, _ in ends}) < 2:
         return
-    separator = _only_markup(shared_suffix(separators)) if len({o for o, _ in separators}) >= 2 else ""
+    separator = _separator(separators, common.first)
     lasts = shared_suffix([(tail.output, text) for tail, text in ends if tail.is_last], CLOSE_QUORUM)
     inner = [(tail.output, text) for tail, text in ends if not tail.is_last]
     close, section_close, whole = lasts, "", _only_markup(lasts)
@@ -208,6 +208,13 @@ def _schema_typed(common: Shape, members: list[_Keyed], without: list[Tail]) -> 
         yield replace(
             common, next=separator, close=close, section_close=section_close, empty=empty, decode=(*decode, *trim)
         )
+
+
+def _separator(separators: list[Context], first: str) -> str:
+    """What stands between a value and the next key; from one output only if the first key is opened by the same."""
+    if len({output for output, _ in separators}) >= 2:
+        return _only_markup(shared_suffix(separators))
+    return first if separators and first.strip() and all(text.endswith(first) for _, text in separators) else ""
 
 
 def _from_value_end(close: str, separator: str) -> str:
