@@ -59,7 +59,7 @@ class Partition:
         offset = oldest.first_offset if oldest else self.position
         reach = self.reach
         point = self._finished.point(offset, is_behind=reach is None or offset < reach)
-        if self.sent and reach is not None and self.position >= reach and not any(map(self._is_sent, self._open)):
+        if reach is not None and offset >= reach:
             self.sent = frozenset()
         return replace(point, passed=None) if self.sent else point
 

@@ -25,6 +25,8 @@ class Log:
         self.committed: tuple[int, str] = (0, "")
         self.chain = chain_of(is_transactional=is_transactional)
         self.read_back = 0
+        self.reach = 0
+        """How far any worker has read; the real one is not lower."""
 
 
 class Life:
@@ -39,13 +41,14 @@ class Life:
         self.ends.begin(PLACE)
         self.part = Partition(log.chain, offset, names, Poisoned(), lambda: 1_000.0)
         self.part.sent = frozenset(key.encode() for key in log.outputs[mark:])
-        self.part.reach = len(log.records)
+        self.part.reach = log.reach
         log.read_back = max(log.read_back, len(log.outputs) - mark)
         self.waiting: list[str] = []
 
     def take(self, count: int) -> None:
         start = self.part.position
         self.part.take(self.log.records[start : start + count])
+        self.log.reach = max(self.log.reach, self.part.position)
         failures = [item.event for item in self.part.out if isinstance(getattr(item, "event", None), Failure)]
         assert failures == [], "no stream is read from its middle"
         self.waiting += [
