@@ -215,7 +215,7 @@ def test_commands_reveal_verify_and_shred(tmp_path, monkeypatch, capsys) -> None
     [
         ('{"*": llm.reasoned}', '{"*": llm.reasoned, "failure/1": llm.steps}', "public"),
         ("reads: [llm.steps, llm.outputs, llm.tool-results, llm.executions, llm.patterns]", "reads: [llm.steps, llm.outputs, llm.tool-results, llm.executions, llm.patterns, llm.parsed]", "cleaned"),
-        ("reads: [llm.pattern-discovery]", "reads: [llm.pattern-discovery, llm.tokens]", "cleaned"),
+        ("reads: [llm.pattern-discovery, ", "reads: [llm.tokens, llm.pattern-discovery, ", "cleaned"),
     ],
     ids=["public topic", "sink", "learner"],
 )  # fmt: skip

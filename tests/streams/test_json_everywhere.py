@@ -35,7 +35,7 @@ WITHOUT_SERVERS = {
     "registry approve": ["tool/get_weather", "--registry", "FILE", "--dry-run"],
     "registry reject": ["tool/get_weather", "--registry", "FILE", "--dry-run"],
     "registry pin": ["tool/get_weather", "--registry", "FILE"],
-    "registry unpin": ["tool/get_weather", "--registry", "FILE"],
+    "registry unpin": ["tool/get_weather", "--registry", "FILE"], "registry verify": ["--registry", "FILE"],
     "tools list": ["--registry", "FILE"], "tools show": ["get_weather", "--registry", "FILE"],
     "tools import": ["TOOLS", "--registry", "FILE"], "tools add": ["TOOL", "--registry", "FILE"],
     "tools remove": ["nothing", "--registry", "FILE"],
@@ -45,7 +45,7 @@ WITHOUT_SERVERS = {
 """Arguments with which a command has something to say though no server is there; None: see ON_SERVERS."""
 ON_SERVERS = {
     "topics apply": [], "topics check": [], "lag": [], "dead-letters list": [], "dead-letters show": ["0:0"],
-    "dead-letters replay": [], "replay": [], "registry diff": ["0", "1"], "registry rollback": ["0", "--dry-run"],
+    "dead-letters replay": [], "replay": [], "registry diff": ["0", "1"], "registry rollback": ["0", "--dry-run"], "registry rebuild": ["--dry-run"],
     "audit keep": ["--store", "OUT"], "audit reveal": ["--stream", "s", "--reason", "r"],
     "audit shred": ["--stream", "s", "--reason", "r"], "feedback": ["IN"],
     "retrospect strategies": [], "retrospect alert": ["get_weather"], "retrospect review": ["some-strategy"],
