@@ -92,9 +92,14 @@ class McpServer:
     async def call(self, tool: str, arguments: JsonObject, execution_id: str) -> Answer | Fault:
         """Call a tool once."""
         loop = self._running_loop()
-        return await asyncio.wrap_future(
-            asyncio.run_coroutine_threadsafe(self._call(tool, arguments, execution_id), loop)
-        )
+        called = asyncio.run_coroutine_threadsafe(self._call(tool, arguments, execution_id), loop)
+        try:
+            return await asyncio.wrap_future(called)
+        except asyncio.CancelledError:
+            # At once: the call itself may take a while to end, and the next one must not wait for the same server.
+            if self._session is not None:
+                self._session.is_doubtful = True
+            raise
 
     def close(self) -> None:
         """End the session, and with it a server that a command started."""
