@@ -26,7 +26,7 @@ check: $(READY)  ## formatting, lint, types and the fast tests (about 1 minute)
 	$(BIN)/python -m pytest -m "not engines and not servers and not browser" tests
 
 test: $(READY)  ## all tests: those on embedded engines, which mostly wait, and beside them the others
-	@echo "test: tests on embedded engines, and beside them all others, whose report comes last; 5.6 minutes measured beside other work"
+	@echo "test: tests on embedded engines, and beside them all others, whose report comes last; 6.3 minutes measured beside other work"
 	@log=$$(mktemp); trap 'kill $$beside 2>/dev/null; rm -f $$log' EXIT; trap 'exit 130' INT TERM; \
 	nice -n 5 timeout $(SECONDS_MAX) $(BIN)/python -m pytest -m "not engines and not servers" tests >$$log 2>&1 & beside=$$!; \
 	timeout $(SECONDS_MAX) $(BIN)/python -m pytest -m engines tests; code=$$?; \
