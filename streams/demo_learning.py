@@ -6,6 +6,7 @@ which has learned in an earlier run still knows nothing of it.
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from zlib import crc32
@@ -55,7 +56,8 @@ async def second_act(settings: Settings, snapshots: Snapshots, outputs: Sequence
     """Send streams in an unknown notation, wait until it is learned, send others."""
     # A placeholder is no argument that a call could be executed with, so those are left out.
     ordered = sorted(outputs, key=lambda output: output.stream_id)
-    cases = [output for output in ordered if not output.pii and any(call.arguments for call in _calls(output))]
+    fit = [output for output in ordered if not output.pii and any(call.arguments for call in _calls(output))]
+    cases = _varied(fit)
     word = "".join(_LETTERS[crc32(f"{run_id}{place}".encode()) % len(_LETTERS)] for place in range(5))
     streams = [_stream(output, f"{run_id}-unknown-{number}", word) for number, output in enumerate(cases)]
     first, later = streams[:FIRST], streams[FIRST : FIRST + LATER]
@@ -69,6 +71,17 @@ async def second_act(settings: Settings, snapshots: Snapshots, outputs: Sequence
     )  # fmt: skip
     learned.later_read = await _sent(settings, later)
     return learned
+
+
+def _varied(outputs: Sequence[Output]) -> list[Output]:
+    """Each text once before any comes again: few texts that repeat share more than the notation."""
+    times: Counter[str] = Counter()
+    turns: list[tuple[int, Output]] = []
+    for output in outputs:
+        text = _stream(output, "", "").text
+        turns.append((times[text], output))
+        times[text] += 1
+    return [output for _, output in sorted(turns, key=lambda turn: turn[0])]
 
 
 def _calls(output: Output) -> list[ToolCall]:
