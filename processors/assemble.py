@@ -14,7 +14,7 @@ from schemas.output import FormatFound, Output, OutputMetadata, Reasoning
 from schemas.reasoning import Node, StateEntry
 from schemas.segment import Closed, Opened, Relabel, Segment, SegmentKind
 from schemas.token import Meta
-from schemas.toolcall import EXECUTABLE, ToolCall
+from schemas.toolcall import ToolCall, is_executable
 from schemas.trajectory import Step
 from schemas.wire import Event
 
@@ -246,6 +246,6 @@ def _call_detail(call: ToolCall) -> JsonObject:
         "refusal": call.refusal.code if call.refusal else None,
         "duplicate_of": call.duplicate_of,
         "superseded_by": call.superseded_by,
-        "executable": call.status in EXECUTABLE and not call.duplicate_of and not call.superseded_by,
+        "executable": is_executable(call),
         "warnings": [warning.code for warning in call.warnings],
     }

@@ -87,6 +87,11 @@ class ToolCall:
     warnings: tuple[CallWarning, ...] = ()
 
 
+def is_executable(call: ToolCall) -> bool:
+    """Whether a call may be run: checked, said once, not taken back."""
+    return call.status in EXECUTABLE and call.duplicate_of is None and call.superseded_by is None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppliedStrategy:
     """A strategy that fits a call: what it did about it, or would have done where the call went its usual way."""

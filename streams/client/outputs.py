@@ -3,16 +3,17 @@
 A later revision of a stream's output is given, a repeated one is not. Outputs of one stream come in order.
 """
 
-from collections.abc import AsyncIterator, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Generic, Literal, Self
+from typing import Generic, Literal, Self, TypedDict, Unpack
 
 from aiokafka import AIOKafkaProducer
 
 from schemas.jsonvalue import Json
 from schemas.output import Output
-from schemas.toolcall import EXECUTABLE, ToolCall, ToolResult
+from schemas.toolcall import ToolCall, ToolResult, is_executable
 from schemas.trajectory import Step
 from schemas.wire import Event, encode
 from streams.client.following import E, Following, options_of
@@ -56,26 +57,28 @@ ALL = Wanted()
 
 def executable(output: Output) -> Sequence[ToolCall]:
     """The calls of an output that may be run: checked, said once, not taken back."""
-    return [
-        call
-        for call in output.tool_calls
-        if call.status in EXECUTABLE and call.duplicate_of is None and call.superseded_by is None
-    ]
+    return [call for call in output.tool_calls if is_executable(call)]
+
+
+class Costs(TypedDict, total=False):
+    """What else an answer may say of a call."""
+
+    duration_ms: float
+    cost_usd: float
+    error: str
 
 
 class Reading(Generic[E]):
     """What reading any topic has: it begins with the context, ends with it, and is iterated in between."""
 
-    def __init__(self, settings: Settings | None) -> None:
+    def __init__(self, settings: Settings | None, following: Callable[[Settings], Following[E]]) -> None:
+        """following: makes what reads; called when the context is entered, as a client belongs to a running loop."""
         self._settings = settings or load()
+        self._make = following
         self._following: Following[E] | None = None
 
-    def _made(self) -> Following[E]:
-        """The reading, not started."""
-        raise NotImplementedError
-
     async def __aenter__(self) -> Self:
-        following = self._made()
+        following = self._make(self._settings)
         await following.start(self._settings.kafka_bootstrap)
         self._following = following
         return self
@@ -99,15 +102,9 @@ class OutputConsumer(Reading[Output]):
 
         settings: from the environment if none.
         """
-        super().__init__(settings)
-        self._group = group
-        self._wanted = wanted
+        super().__init__(settings, lambda known: _outputs(known, group, wanted))
         self._producer: AIOKafkaProducer | None = None
-
-    def _made(self) -> Following[Output]:
-        topic = f"{self._settings.topic_prefix}llm.outputs"
-        options = options_of(self._settings, self._group, "earliest")
-        return Following(topic, self._one_of, lambda output: (output.stream_id, output.rev), options)
+        self._starting = asyncio.Lock()
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -121,20 +118,15 @@ class OutputConsumer(Reading[Output]):
         call: ToolCall,
         content: Json = None,
         status: Literal["ok", "param_error", "business_failure", "system_error"] = "ok",
-        **more: float | str,
+        **more: Unpack[Costs],
     ) -> None:
-        """Say on `llm.tool-results` what came of a call; returns when the broker has it.
-
-        more: `duration_ms`, `cost_usd`, `error`.
-        """
-        result = ToolResult(stream_id=call.stream_id, call_id=call.id, status=status, content=content, **more)  # type: ignore[arg-type]
-        if self._producer is None:
-            self._producer = await start_producer(self._settings)
+        """Say on `llm.tool-results` what came of a call; returns when the broker has it."""
+        result = ToolResult(stream_id=call.stream_id, call_id=call.id, status=status, content=content, **more)
+        async with self._starting:  # calls of one output are often answered side by side
+            if self._producer is None:
+                self._producer = await start_producer(self._settings)
         topic, key = f"{self._settings.topic_prefix}llm.tool-results", call.stream_id.encode("utf-8", "replace")
         await self._producer.send_and_wait(topic, encode(result), key=key)
-
-    def _one_of(self, event: Event) -> Output | None:
-        return event if isinstance(event, Output) and self._wanted.has_output(event) else None
 
 
 class StepConsumer(Reading[Step]):
@@ -143,14 +135,20 @@ class StepConsumer(Reading[Step]):
     def __init__(
         self, settings: Settings | None = None, wanted: Wanted = ALL, *, start: Literal["latest", "earliest"] = "latest"
     ) -> None:
-        super().__init__(settings)
-        self._wanted = wanted
-        self._start = start
+        super().__init__(settings, lambda known: _steps(known, start, wanted))
 
-    def _made(self) -> Following[Step]:
-        topic = f"{self._settings.topic_prefix}llm.steps"
-        options = options_of(self._settings, None, self._start)
-        return Following(topic, self._one_of, lambda step: ((step.stream_id, step.order, step.part), step.rev), options)
 
-    def _one_of(self, event: Event) -> Step | None:
-        return event if isinstance(event, Step) and self._wanted.has_step(event) else None
+def _outputs(settings: Settings, group: str | None, wanted: Wanted) -> Following[Output]:
+    def one_of(event: Event) -> Output | None:
+        return event if isinstance(event, Output) and wanted.has_output(event) else None
+
+    topic, options = f"{settings.topic_prefix}llm.outputs", options_of(settings, group, "earliest")
+    return Following(topic, one_of, lambda output: (output.stream_id, output.rev), options)
+
+
+def _steps(settings: Settings, start: str, wanted: Wanted) -> Following[Step]:
+    def one_of(event: Event) -> Step | None:
+        return event if isinstance(event, Step) and wanted.has_step(event) else None
+
+    topic, options = f"{settings.topic_prefix}llm.steps", options_of(settings, None, start)
+    return Following(topic, one_of, lambda step: ((step.stream_id, step.order, step.part), step.rev), options)

@@ -1,6 +1,7 @@
 """Consumer kit: each output once, in order, committed after the loop's body; filters; answers of tools."""
 
 import asyncio
+import gc
 
 import orjson
 import pytest
@@ -77,6 +78,20 @@ def test_an_output_is_given_again_only_if_its_body_did_not_come_back(running) ->
         assert [(r["call_id"], r["content"], r["status"]) for r in results] == [("call_0", {"days": 3}, "ok")] * 2
 
     asyncio.run(main())
+
+
+@pytest.mark.engines
+def test_answers_side_by_side_open_one_client(running, recwarn) -> None:
+    async def main() -> None:
+        settings, _ = await prepared(running.settings, "answers.")
+        async with OutputConsumer(settings) as outputs:
+            await asyncio.gather(*(outputs.answer(call(name), name) for name in "abc"))
+        results = [orjson.loads(record.value) for record in await consumed(settings, "llm.tool-results", 3)]
+        assert sorted(result["content"] for result in results) == ["a", "b", "c"]
+
+    asyncio.run(main())
+    gc.collect()
+    assert [str(found.message) for found in recwarn if found.category is ResourceWarning] == []
 
 
 @pytest.mark.engines
