@@ -18,6 +18,10 @@ Naming = Callable[[str, str], str]
 
 _after_key = re.compile(r'[{,](?:\s|\\+n){0,32}(\\*")[\w .-]{1,40}\1\s{0,8}:\s{0,8}\Z').search
 _KEY_CHARS = 120
+_GROUPED = frozenset(
+    {"phone", "id_card", "credit_card", "bank_card", "iban", "us_ssn", "passport", "license_plate", "mac"}
+)
+"""Types whose values are written with marks or without; in others marks tell values apart: `10.1.11.1`, `10.11.1.1`."""
 
 
 def plain(type_: str, _original: str) -> str:
@@ -35,7 +39,10 @@ class Numbered:
 
     def __call__(self, type_: str, original: str) -> str:
         known = self._numbers.setdefault(type_, {})
-        number = known.setdefault("".join(c for c in original.casefold() if c.isalnum()), len(known) + 1)
+        value = original.casefold()
+        if type_ in _GROUPED:
+            value = "".join(filter(str.isalnum, value))
+        number = known.setdefault(value, len(known) + 1)
         return f"[{type_.upper()}_{number}_REDACTED]"
 
 

@@ -150,6 +150,15 @@ def test_the_same_value_keeps_its_number() -> None:
     assert text == "[PHONE_1_REDACTED], [PHONE_2_REDACTED], [PHONE_3_REDACTED] and [PHONE_1_REDACTED]"
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "type_"),
+    [("10.1.11.1", "10.11.1.1", "IP_ADDRESS"), ("j.doe@example.com", "jd.oe@example.com", "EMAIL")],
+)
+def test_values_that_only_marks_tell_apart_have_numbers_of_their_own(one: str, other: str, type_: str) -> None:
+    text = redact(f"{one}, {other}, {one.upper()}", SHIPPED, Numbered()).text
+    assert text == f"[{type_}_1_REDACTED], [{type_}_2_REDACTED], [{type_}_1_REDACTED]"
+
+
 def test_offsets_are_of_the_text_as_given() -> None:
     text = '{"a": "\\u53f713800138001\\n"}'
     (span,) = find_pii(text)
