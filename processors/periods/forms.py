@@ -7,6 +7,7 @@ from typing import Literal
 from schemas.jsonvalue import Json, JsonObject
 
 Form = Literal["date", "moment", "year", "quarter", "month", "month_number", "year_month", "year_quarter", "epoch"]
+_FORMATS: dict[str, Form] = {"date": "date", "date-time": "moment"}
 Path = tuple[str, ...]
 
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[\u4e00-\u9fff]+")
@@ -88,9 +89,8 @@ def _example(node: JsonObject) -> str:
 
 
 def _text_form(node: JsonObject, words: list[str]) -> Form | None:
-    form = {"date": "date", "date-time": "moment"}.get(str(node.get("format")))
-    if form is not None or node.get("format") is not None:
-        return form  # type: ignore[return-value]  # one of the two literals above
+    if node.get("format") is not None:
+        return _FORMATS.get(str(node["format"]))
     told = f"{node.get('pattern', '')} {node.get('description', '')}"
     if re.search(r"Q\[1-4\]|Q\[1234\]|\d{4}-?Q[1-4]|YYYY-?Q", told):
         return "year_quarter"

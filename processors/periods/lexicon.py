@@ -10,11 +10,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import TypeAlias
 
 from rapidfuzz.distance import OSA
 
 FOLDER = Path(__file__).parent
 FILES = ("lexicon_en.toml", "lexicon_zh.toml")
+Tree: TypeAlias = dict[str, "Tree"]
 
 LITERALS = ("x", "n", "y4", "y2", "ord", "q", "h", "dash", "slash", "comma", "stop", "open", "poss", "wdn", "wd", "fy")
 """Classes of what the tokenizer reads by itself: numbers, years, punctuation; x is any other text."""
@@ -111,7 +113,7 @@ def _listed(listed: str, value: str) -> Iterable[tuple[str, str]]:
 
 def trie_pattern(words: Iterable[str]) -> str:
     """A regular expression for the longest of the words, with shared beginnings written once."""
-    tree: dict[str, dict] = {}  # type: ignore[type-arg]  # a tree of itself has no finite type
+    tree: Tree = {}
     for word in words:
         branch = tree
         for letter in word:
@@ -120,7 +122,7 @@ def trie_pattern(words: Iterable[str]) -> str:
     return _branches(tree)
 
 
-def _branches(tree: dict[str, dict]) -> str:  # type: ignore[type-arg]  # as above
+def _branches(tree: Tree) -> str:
     longer = [re.escape(letter) + _branches(below) for letter, below in tree.items() if letter]
     if not longer:
         return ""
