@@ -1,9 +1,10 @@
 """Calls that could not be read → the same calls, mended by a language model where its answer can be trusted.
 
-Off unless configured: what it asks about leaves the machine, uncleaned. Any endpoint that speaks OpenAI's chat
-completions does. An answer takes at most `timeout_s`; what a day may cost is bounded before each question, by what it
-could cost at most; after `failures_max` failures in a row nothing is asked for `rest_s`, then one question tries again.
-Whatever goes wrong, the call stays what it was and a warning on it says why.
+Off unless configured: what it asks about leaves the machine, with placeholders for personal data unless `send` is
+`raw`. Any endpoint that speaks OpenAI's chat completions does. An answer takes at most `timeout_s`; what a day may cost
+is bounded before each question, by what it could cost at most; after `failures_max` failures in a row nothing is asked
+for `rest_s`, then one question tries again. Whatever goes wrong, the call stays what it was and a warning on it says
+why.
 """
 
 import asyncio

@@ -43,6 +43,14 @@ def test_relative_links_lead_somewhere(path: Path) -> None:
         assert (path.parent / target).exists(), target
 
 
+def test_the_architecture_page_names_every_module_of_streams() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    named = re.findall(r"`([a-z_]+)/?`", page.partition("## Modules of `streams/`")[2])
+    modules = {path.stem for path in (ROOT / "streams").glob("*.py")} - {"__init__", "__main__"}
+    packages = {path.parent.name for path in (ROOT / "streams").glob("*/__init__.py")}
+    assert (modules | packages) - set(named) == set()
+
+
 def test_every_make_target_is_explained() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     targets = set(re.search(r"^\.PHONY: (.*)$", makefile, re.MULTILINE).group(1).split())

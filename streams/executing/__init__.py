@@ -1,1 +1,1 @@
-"""Tools that a dispatcher can call: Python functions, operations of an OpenAPI document, allow-listed commands."""
+"""Tools that a dispatcher can call: Python functions, OpenAPI operations, commands, MCP servers, read-only SQL."""
