@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/ready
-SECONDS_MAX := 900
+PYTEST := timeout 900 $(BIN)/python -m pytest
 
 .PHONY: setup check format test test-servers bench fuzz up down demo docs dist lock clean
 
@@ -25,15 +25,17 @@ check: $(READY)  ## formatting, lint, types and the fast tests (about 1 minute)
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -m "not engines and not servers and not browser" tests
 
-test: $(READY)  ## all tests: those on embedded engines, which mostly wait, and beside them the others
-	@echo "test: tests on embedded engines, and beside them all others, whose report comes last; 6.3 minutes measured beside other work"
-	@log=$$(mktemp); trap 'kill $$beside 2>/dev/null; rm -f $$log' EXIT; trap 'exit 130' INT TERM; \
-	nice -n 5 timeout $(SECONDS_MAX) $(BIN)/python -m pytest -m "not engines and not servers" tests >$$log 2>&1 & beside=$$!; \
-	timeout $(SECONDS_MAX) $(BIN)/python -m pytest -m engines tests; code=$$?; \
-	wait $$beside || code=$$?; cat $$log; exit $$code
+test: $(READY)  ## all tests: those on embedded engines in two halves, which mostly wait, and beside them the others
+	@echo "test: tests on embedded engines in two halves, and beside them all others; each reports when it is done"
+	@logs=$$(mktemp -d); trap 'kill $$ends $$others 2>/dev/null; rm -rf $$logs' EXIT; trap 'exit 130' INT TERM; \
+	nice -n 5 $(PYTEST) -m "not engines and not servers" tests >$$logs/others 2>&1 & others=$$!; \
+	$(PYTEST) -m engines tests/end_to_end >$$logs/ends 2>&1 & ends=$$!; \
+	$(PYTEST) -m engines --ignore tests/end_to_end tests; code=$$?; \
+	wait $$ends || code=$$?; cat $$logs/ends; \
+	wait $$others || code=$$?; cat $$logs/others; exit $$code
 
 test-servers: $(READY)  ## the same tests on Apache Kafka (Java 17, Maven; or KAFKA_BOOTSTRAP) and redis-server (or REDIS_URL)
-	@HERMES_TEST_ENGINES=servers timeout $(SECONDS_MAX) $(BIN)/python -m pytest -m "engines or servers" tests
+	@HERMES_TEST_ENGINES=servers $(PYTEST) -m "engines or servers" tests
 
 demo: $(READY)  ## the main job: raw model output through all stages on embedded engines (20 s)
 	@echo "demo: raw model output through topics, four stages, registry and ClickHouse tables; about 20 s"
