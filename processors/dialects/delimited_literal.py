@@ -4,12 +4,12 @@ import re
 from dataclasses import dataclass, field
 
 from processors.dialects.reading import Head
+from processors.repair.strict import json_number
 from schemas.jsonvalue import Json
 from schemas.segment import CallDraft
 
 DIALECT = "delimited_literal"
 
-_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _BARE = re.compile(r"[^,:{}\[\]]*")
 _WORDS: dict[str, Json] = {"true": True, "false": False, "null": None}
 _ODD_WORDS: dict[str, Json] = {**_WORDS, "none": None}
@@ -68,8 +68,8 @@ class _Parser:
         found = _BARE.match(self.text, at)
         word = found[0].strip() if found else ""
         end = found.end() if found else at
-        if _NUMBER.fullmatch(word):
-            return (float(word) if any(sign in word for sign in ".eE") else int(word)), end
+        if (number := json_number(word)) is not None:
+            return number, end
         if word in _WORDS:
             return _WORDS[word], end
         if word.lower() in _ODD_WORDS:

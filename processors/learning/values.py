@@ -6,6 +6,7 @@ from ast import literal_eval
 
 import orjson
 
+from processors.repair.strict import json_number
 from schemas.jsonvalue import Json
 
 CALL_CHARS_MAX = 20_000
@@ -17,7 +18,7 @@ _STRUCTURE = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|[\[\]{}]', re.D
 
 
 def literal_at(text: str, at: int) -> tuple[Json, int] | None:
-    """A JSON or Python literal at `at` and the offset after it."""
+    """A JSON or Python literal at `at` and the offset after it; a number that JSON can't hold stays text."""
     char = text[at : at + 1]
     if char in {"{", "["} and char:
         end = structure_end(text, at)
@@ -29,18 +30,12 @@ def literal_at(text: str, at: int) -> tuple[Json, int] | None:
         return None if read is None or quoted is None else (read[0], quoted.end())
     number = _NUMBER.match(text, at)
     if number:
-        return (orjson.loads(_plain_number(number.group())), number.end())
+        value = json_number(number.group())
+        return (number.group() if value is None else value, number.end())
     word = _WORD.match(text, at)
     if word and word.group() in _WORDS:
         return (_WORDS[word.group()], word.end())
     return None
-
-
-def _plain_number(text: str) -> str:
-    digits = text.lstrip("-")
-    if digits.startswith("0") and digits[1:2].isdigit():  # 007 is no JSON number
-        return text[: len(text) - len(digits)] + (digits.lstrip("0") or "0")
-    return text
 
 
 def any_literal(text: str) -> tuple[Json] | None:

@@ -28,6 +28,17 @@ def is_fitting(value: JsonObject, schema: ToolSchema | None) -> bool:
     return schema is None or (value.keys() <= schema.root.properties.keys() and schema.validator.is_valid(value))
 
 
+def json_number(text: str) -> int | float | None:
+    """The number of a text that is a JSON number which 64 bits hold; None: `007`, `1e999`, 30 digits, a word."""
+    try:
+        value = orjson.loads(text)
+    except ValueError:
+        return None
+    if type(value) is float:
+        return value if any(mark in text for mark in ".eE") else None  # an integer that a double would round
+    return value if type(value) is int else None
+
+
 def plain_object(raw: str) -> JsonObject | None:
     """The object of a text that is JSON as it stands and says no more than its value; None if it is not."""
     try:

@@ -9,6 +9,7 @@ from datetime import datetime
 
 import orjson
 
+from processors.dialects import json_object
 from processors.periods.reading import DEFAULT_POLICY, Policy, read_moment, read_policy
 from processors.periods.settle import settle_periods
 from processors.repair import (
@@ -71,7 +72,12 @@ def _read(draft: CallDraft, schema: ToolSchema | None, rules: Rules, raw: str) -
 
 
 def _told(draft: CallDraft, raw: str) -> str:
-    """The text that says more than the draft's value: of a body that had to be mended, all of it."""
+    """The text that says more than the draft's value: of a JSON body that had to be mended, all of it.
+
+    Bodies of other grammars say all in their value; to the repair of JSON, a mark of theirs would be text.
+    """
+    if draft.dialect != json_object.DIALECT:
+        return ""
     return raw[raw.find("{") : raw.rfind("}") + 1] if draft.mends else telling(raw)
 
 
