@@ -66,9 +66,10 @@ class AuditStore:
             try:
                 value = orjson.loads(line)
                 _RECORD.validate_python(value["record"])
+                follows = value["before"] == before
             except (KeyError, TypeError, ValueError):  # ValidationError and JSONDecodeError are ValueErrors
                 return [f"records line {place}: not a record"]
-            if value["before"] != before:
+            if not follows:
                 return [f"records line {place}: does not follow the line before"]
             before = sha256(line).hexdigest()
         return []

@@ -135,7 +135,12 @@ def test_the_store_appends_once_and_finds_changes(tmp_path) -> None:
     path = tmp_path / "records.jsonl"
     whole = path.read_bytes()
     lines = whole.splitlines(keepends=True)
-    for changed in (lines[1], whole.replace(b'"number":0', b'"number":7', 1), b"x" + whole):
+    for changed in (
+        lines[1],
+        whole.replace(b'"number":0', b'"number":7', 1),
+        b"x" + whole,
+        whole.replace(b"before", b"begore"),
+    ):
         path.write_bytes(changed)
         assert store.problems()
     path.write_bytes(whole)
