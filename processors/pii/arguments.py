@@ -45,4 +45,5 @@ def _is_narrow(schema: Json, path: str) -> bool:
 
 def _property(schema: JsonObject, name: str) -> Json:
     properties = schema.get("properties")
-    return properties.get(name) if isinstance(properties, dict) else None
+    unescaped = name.replace("~1", "/").replace("~0", "~")
+    return properties.get(unescaped) if isinstance(properties, dict) else None

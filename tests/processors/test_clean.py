@@ -3,7 +3,11 @@
 from dataclasses import replace
 
 from processors.clean import CleanOptions, CleanStage
+from processors.limits import LIMITS
+from processors.pii.arguments import marked
+from processors.pii.redact import Finding
 from processors.pii.rules import SHIPPED, indexed
+from processors.pii.span import PiiSpan
 from schemas.failure import Failure, FailureCode, Stage
 from schemas.reasoning import Label, Node, StateEntry
 from schemas.segment import CallDraft, Closed, Delta, Opened, Param, Segment, SegmentKind
@@ -100,6 +104,35 @@ def test_arguments_that_no_longer_fit_their_schema_are_marked() -> None:
         "/mail",
         "/tel",
     ]
+
+
+def test_an_argument_with_a_mark_of_pointers_in_its_name_is_found_in_the_schema() -> None:
+    finding = Finding("/c~1o ~0", PiiSpan(0, len(MAIL), "email", "mail"), MAIL, was_text=True)
+    (*_, warning) = marked(CALL, [finding], {"properties": {"c/o ~": {"format": "email"}}}).warnings
+    assert warning.code == "pii_redacted"
+
+
+def test_an_excerpt_that_was_cut_holds_no_half_value() -> None:
+    for half in (PHONE[:7], "qzx.marker@lan"):
+        full = ("It said so. " * 50)[: LIMITS.excerpt_chars_max - len(half)] + half
+        (failure,), _ = cleaned(Failure(stream_id="s", code=FailureCode.UNPARSEABLE_CALL, stage=Stage.TOOL, found=full))
+        assert isinstance(failure, Failure)
+        assert failure.found.startswith("It said so.")
+        assert half not in failure.found
+
+
+def test_a_stream_ends_though_its_end_could_not_be_cleaned() -> None:
+    def broken(text: str) -> list[PiiSpan]:
+        if text == "broken":
+            raise ValueError(text)
+        return []
+
+    options = CleanOptions(rules=replace(SHIPPED, finders=(broken,)))
+    end = Closed(stream_id="s", chars=1, tokens=1, usage={"who": "broken"}, finish_reason="broken")
+    failure, closed = cleaned(end, options=options)[0]
+    assert isinstance(failure, Failure)
+    assert failure.code is FailureCode.CLEAN_FAILED
+    assert closed == Closed(stream_id="s", chars=1, tokens=1)
 
 
 def test_originals_are_kept_apart_with_their_places() -> None:
