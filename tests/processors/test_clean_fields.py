@@ -9,10 +9,14 @@ import orjson
 import pytest
 
 from processors.clean import CleanStage
-from processors.pii.fields import KEPT
+from processors.pii.fields import KEPT, KNOWN_CHARS_MIN, KNOWN_MAX, FieldCleaner, KnownValues
+from processors.pii.redact import Numbered, plain
+from processors.pii.rules import SHIPPED
+from processors.pii.span import PiiSpan
 from schemas.audit import AuditKey, AuditRecord
 from schemas.failure import Failure, FailureCode, Stage
 from schemas.pattern import Pattern
+from schemas.reasoning import StateEntry
 from schemas.token import Token
 from schemas.toolcall import CallStatus, ToolCall
 from schemas.wire import Event, encode
@@ -148,3 +152,19 @@ def test_a_warning_about_an_argument_holds_no_key_that_was_replaced() -> None:
     (found,) = cleaned_call(call(arguments={"13907284615": {"tel": 13907284616}}))
     assert [warning.message.split(":")[0] for warning in found.warnings] == ["/[PHONE_REDACTED]/tel"]
     assert "1390728461" not in encode(found).decode()
+
+
+def test_known_values_are_bounded_long_enough_and_found_between_boundaries() -> None:
+    known, span = KnownValues(), PiiSpan(0, 8, "phone", "told")
+    known.add("1" * (KNOWN_CHARS_MIN - 1), span)
+    assert not known
+    for number in range(KNOWN_MAX + 1):
+        known.add(f"9000{number:04}", span)
+    assert len(known) == KNOWN_MAX
+    assert [(one.start, one.end) for one in known("90000001, x90000002 90000003x (90000004)")] == [(0, 8), (31, 39)]
+
+
+def test_records_in_which_nothing_was_found_are_the_same_object() -> None:
+    entry = StateEntry(stream_id="s", key="note", source="c", content="so", confidence=1, order=1, span=(0, 1))
+    records = {"note": entry}
+    assert FieldCleaner(SHIPPED, (plain, Numbered()), KnownValues()).cleaned(records, "output") is records

@@ -24,6 +24,7 @@ VALUES = {
     "card": "4591 1154 5621 8471",
     "address": "192.168.1.7",
     "secret": "password: Qz7#mArk!99xW",
+    "marked secret": "password: Qz!mArk#99xW",
 }
 MARKUP = {
     "comment": "<!-- note -->",
@@ -84,6 +85,11 @@ def test_any_two_cuts_give_what_the_whole_gives(value: str) -> None:
             assert "".join(texts(*parts)) == redact("".join(parts)).text, (first, second)
 
 
+def test_a_long_word_is_read_on_behind_a_stop_too() -> None:
+    parts = ("see https://longusername:", "Sxcretpass@lantern-hall.org/x now")
+    assert "".join(texts(*parts)) == redact("".join(parts)).text != "".join(parts)
+
+
 def test_each_character_in_a_text_of_its_own_is_read_over() -> None:
     assert "".join(texts("Use ", *"13907284615", " today")) == "Use [PHONE_REDACTED] today"
 
@@ -127,14 +133,17 @@ def test_a_text_with_a_closed_end_goes_on_at_once() -> None:
     stage = CleanStage()
     assert [type(event) for event in stage.feed(response(0, "It is done.\n"))] == [Segment]
     assert [type(event) for event in stage.feed(response(2, "I will look:"))] == [Segment]
+    assert [type(event) for event in stage.feed(response(3, "Write to a@example.com."))] == [Segment]
+    assert [type(event) for event in CleanStage().feed(response(0, "call [PHONE_REDACTED]"))] == [Segment]
     assert not list(stage.feed(response(4, "call 138")))
     assert [event.order for event in stage.feed(response(6, " is no number.")) if isinstance(event, Segment)] == [4, 6]
 
 
 def test_what_is_held_comes_before_what_is_said_about_it_and_before_the_end() -> None:
     relabel = Relabel(stream_id="s", order=0, kind=SegmentKind.REASONING)
-    out, _ = cleaned(response(0, "call 138"), relabel)
-    assert [type(event) for event in out] == [Segment, Relabel]
+    stage = CleanStage()
+    assert not list(stage.feed(response(0, "call 138")))
+    assert [type(event) for event in stage.feed(relabel)] == [Segment, Relabel]
     out, _ = cleaned(response(0, "call 138"), Closed(stream_id="s", chars=8, tokens=1))
     assert [type(event) for event in out] == [Segment, Closed]
 
@@ -153,6 +162,12 @@ def test_what_comes_between_waits_so_that_events_stay_in_order() -> None:
     held = [len(list(stage.feed(event))) for event in (response(0, "call 138"), *map(state, range(1, 200)))]
     assert max(held) <= EVENTS_MAX + 1
     assert sum(held) == 200
+
+
+def test_a_cue_in_an_earlier_text_says_nothing_of_other_fields() -> None:
+    told = replace(response(2, " Qz7#mArk!99xW then"), format="a longer id of a format")
+    out, _ = cleaned(response(0, "the password:"), told)
+    assert out[1] == replace(told, text=" [SECRET_REDACTED] then")
 
 
 def test_digits_are_read_over_the_border_of_two_blocks_of_reasoning() -> None:
