@@ -2,7 +2,7 @@
 
     python benchmarks/bench_repair.py [CORPUS.jsonl] [--rows 1500]
 
-Without a corpus: calls of our own (benchmarks/damage.py, seed 301, which nothing was tuned or calibrated on). A corpus has
+Without a corpus: calls of our own (benchmarks/damage, seed 301, which nothing was tuned or calibrated on). A corpus has
 one object a line: `raw`, `tool`, `expect` (null: must be refused), optional `why`. Every reader gets the same texts in the
 same run; times are CPU time, the best of the repeats. A library that isn't installed is left out. `composed` is what an
 afternoon makes of libraries: fences off, json_repair, names folded, simple types coerced, jsonschema-rs.

@@ -11,12 +11,15 @@ Rows of a file need `raw`, `tool` and `expect` (null: must be refused).
 import argparse
 import collections
 import json
+import sys
 import tomllib
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
 from benchmarks.damage import rows
 from processors.repair import Repaired, compile_tool, repair
-from processors.repair.confidence import RATES, START
+from processors.repair.confidence import START
 
 TARGET = Path(__file__).parent.parent / "processors" / "repair" / "rates.toml"
 TRAIN_SEEDS, CHECK_SEEDS = range(100, 110), range(200, 205)
@@ -24,10 +27,7 @@ ROWS_PER_SEED = 3_000
 
 
 def answered(cases: list[dict]) -> list[tuple[dict, Repaired]]:
-    tools: dict[str, object] = {}
-    for case in cases:
-        tools.setdefault(json.dumps(case["tool"]), None)
-    schemas = {key: compile_tool(json.loads(key)) for key in tools}
+    schemas = {key: compile_tool(json.loads(key)) for key in {json.dumps(case["tool"]) for case in cases}}
     return [(case, repair(case["raw"], schemas[json.dumps(case["tool"])])) for case in cases]
 
 
@@ -84,4 +84,3 @@ if __name__ == "__main__":
         measure()
     else:
         check(chosen.check)
-    assert RATES

@@ -1,7 +1,7 @@
 """Outputs as they come → patterns: the pool of what no known format parsed, attempts to learn from it, and their proof.
 
 Pure: the caller runs streams and keeps the registry. `Learner.take` gets each stream's text with its output; when
-there is enough that is new, `Learner.attempt` induces a format from the pool, proves it, and gives a `Pattern`, with
+there is enough that is new, `Learner.attempts` induces a format from the pool, proves it, and gives a `Pattern`, with
 every figure as evidence. What the pattern explains leaves the pool, so that several formats are learned one after the
 other.
 """

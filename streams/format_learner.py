@@ -29,13 +29,12 @@ from schemas.failure import Failure
 from schemas.output import Output
 from schemas.pattern import Pattern, PatternKind, PatternState
 from streams.failures_to_patterns import Decide, Signatures
-from streams.registry_changes import following, with_moves
+from streams.registry_changes import OUT_OF_USE, following, with_moves
 
 TRIALS_MAX = 20
 """Formats in trial that samples are read with; each costs one run for each sample."""
 DECISIONS = frozenset({"moved", "decided"})
 """Steps of the evidence that stay when an entry is learned anew."""
-DECIDED = frozenset({PatternState.RETIRED, PatternState.REJECTED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +77,9 @@ class FormatLearner:
         if not isinstance(given, dict):
             return self._signatures.observe(failure, count)
         self._rehearsal.use(self._known())
-        output, moves = self._read(sample({"id": failure.stream_id, **given}))
-        attempts = self._learner.take(sample({"id": failure.stream_id, **given}), output)
+        item = sample({"id": failure.stream_id, **given})
+        output, moves = self._read(item)
+        attempts = self._learner.take(item, output)
         wanted = [self._entered(attempt) for attempt in attempts]
         return (lambda snapshot: _changes(snapshot, wanted, moves)) if wanted or moves else None
 
@@ -181,4 +181,4 @@ def _marked(snapshot: Snapshot, marks: Sequence[Pattern]) -> Iterator[Pattern]:
 def _is_settled(known: Pattern, pattern: Pattern) -> bool:
     """Whether what was decided or proven stands against a new proposal of the same entry."""
     is_weaker = pattern.state is PatternState.CANDIDATE and known.state is not PatternState.CANDIDATE
-    return known.pinned or known.state in DECIDED or is_weaker
+    return known.pinned or known.state in OUT_OF_USE or is_weaker

@@ -17,10 +17,8 @@ RECORD_BYTES_MAX = 256_000
 """Longest record: a tool schema of 10,000 words."""
 RETRIES_MAX = 20
 """How often a change is decided anew because another writer came first; each loss means that the other one won."""
-
-
 OUT_OF_USE = frozenset({PatternState.RETIRED, PatternState.REJECTED})
-"""States in which a rule is kept for the record."""
+"""States in which an entry is kept for the record."""
 
 
 class StaleChangeError(RuntimeError):
@@ -96,9 +94,14 @@ def decided(snapshot: Snapshot, found: Pattern, state: PatternState, step: Evide
     return tuple(following(snapshot, entry) for entry in (fresh, *retired))
 
 
+def state_at(version: int, records: Iterable[Pattern]) -> Snapshot:
+    """The entries as they were at a registry version."""
+    return snapshot_of((record for record in records if record.registry_version <= version), version)
+
+
 def back_to(version: int, records: Sequence[Pattern], now: Snapshot) -> tuple[Pattern, ...]:
     """The change that makes the entries what they were at a registry version; what came later is retired."""
-    then = snapshot_of((record for record in records if record.registry_version <= version), version)
+    then = state_at(version, records)
     changes = []
     for key, entry in now.entries.items():
         if entry.registry_version > version:

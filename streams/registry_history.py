@@ -6,7 +6,7 @@ from difflib import unified_diff
 
 import orjson
 
-from processors.snapshot import Snapshot, key_of, snapshot_of
+from processors.snapshot import Snapshot, key_of
 from schemas.jsonvalue import Json
 from schemas.pattern import Evidence, Pattern
 from schemas.wire import encode
@@ -40,11 +40,6 @@ def _step(step: Evidence) -> list[str]:
 def _short(value: Json) -> str:
     text = value if isinstance(value, str) else orjson.dumps(value).decode()
     return text if len(text) <= VALUE_CHARS_MAX else text[:VALUE_CHARS_MAX] + "…"
-
-
-def state_at(version: int, records: Sequence[Pattern]) -> Snapshot:
-    """The entries as they were at a registry version."""
-    return snapshot_of((record for record in records if record.registry_version <= version), version)
 
 
 def difference(one: Snapshot, other: Snapshot) -> list[str]:

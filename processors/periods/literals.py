@@ -26,7 +26,7 @@ class Token(NamedTuple):
 def literal(name: str, text: str, start: int, context: Context) -> Token | None:
     """What the scanner's pattern `name` found; None if it is no time after all."""
     end = start + len(text)
-    if name == "number" or name == "glued":  # noqa: PLR1714
+    if name in {"number", "glued"}:
         if not text.isdigit() or len(text) > 4:
             return None
         kind = "y4" if len(text) == 4 and 1900 <= int(text) <= 2100 else "n"

@@ -20,7 +20,6 @@ from schemas.toolcall import Refusal, Repair
 
 RATES = {Sure.LITERAL: 0.99, Sure.RELATIVE: 0.97, Sure.ASSUMED: 0.92}
 """How far a change is trusted by what the words are; respelling counts like the words it agrees with."""
-SETTLED_KINDS = ("date", "range", "datetime")
 UNCLEAR = "period_unclear"
 
 

@@ -20,10 +20,10 @@ SLOTS_MAX = 64
 """Most date parameters taken from one schema."""
 
 START_WORDS = frozenset(
-    "start from begin beginning since after min gte lower earliest first checkin departure".split()  # noqa: SIM905
+    "start from begin beginning since after min gte lower earliest first checkin departure".split()  # noqa: SIM905 - words read better as one text
 )
 END_WORDS = frozenset(
-    "end to until till before max lte upper latest last thru through checkout return finish stop".split()  # noqa: SIM905
+    "end to until till before max lte upper latest last thru through checkout return finish stop".split()  # noqa: SIM905 - words read better as one text
 )
 RANGE_NAMES = re.compile(r"(date|time|day)?_?(range|period|interval|window|span|between|timeframe)s?|dates|period|when")
 BASELINE = re.compile(

@@ -23,8 +23,9 @@ from streams.registry_changes import (
     following,
     merged,
     must_be_proved,
+    state_at,
 )
-from streams.registry_history import difference, state_at, timeline_of
+from streams.registry_history import difference, timeline_of
 from streams.registry_log import faults, logged
 from streams.settings import ConfigError, load
 

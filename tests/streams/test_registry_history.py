@@ -8,9 +8,9 @@ import pytest
 from processors.snapshot import snapshot_of, to_json
 from schemas.pattern import Evidence, Pattern, PatternKind, PatternState
 from streams.cli.app import main
-from streams.registry_changes import stamped
+from streams.registry_changes import stamped, state_at
 from streams.registry_file import FileRegistry
-from streams.registry_history import difference, state_at, timeline_of
+from streams.registry_history import difference, timeline_of
 from streams.settings import ConfigError
 
 
