@@ -83,7 +83,8 @@ def open_client(dsn: str) -> Client:
             client = clickhouse_connect.get_client(
                 dsn=address._replace(path="").geturl(), autogenerate_session_id=False, tz_mode="aware"
             )
-        client.command(f"CREATE DATABASE IF NOT EXISTS `{database}`")
+        if not client.command(f"EXISTS DATABASE `{database}`"):  # a user who may only read may not say CREATE at all
+            client.command(f"CREATE DATABASE IF NOT EXISTS `{database}`")
         client.database = database
     except ImportError:
         raise ServerAwayError(

@@ -8,9 +8,9 @@ everything but reading tables: no ATTACH, no PRAGMA, no extension.
 import asyncio
 import sqlite3
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 from urllib.parse import quote
@@ -20,7 +20,8 @@ from processors.dispatching.policy import ToolRule
 from processors.repair import ToolSchema, compile_tool
 from processors.tools.definition import tool_of
 from schemas.jsonvalue import Json, JsonObject
-from streams.executing.protocol import Answer, described, wrong_in
+from streams.executing.protocol import ANSWER_BYTES_MAX, Answer, described, wrong_in
+from streams.rows import Row
 from streams.store import QueryError, Reader, Table, one_select
 
 SQLITE = "sqlite://"
@@ -29,6 +30,8 @@ SECONDS_MAX = 5
 CHARS_MAX = 20_000
 VALUE_BYTES_MAX = 1_000_000
 """Largest value that SQLite may make: `zeroblob(10**9)` is a short query."""
+COLUMNS_MAX = 100
+"""Most columns of an answer from SQLite: its rows are made one at a time, so 100 MB of the largest values at most."""
 STEPS_BETWEEN_LOOKS = 10_000
 """Steps of SQLite's machine, some tenths of a millisecond."""
 _PARAMETERS: JsonObject = {
@@ -57,7 +60,7 @@ class SqlTool:
     definition: JsonObject
     schema: ToolSchema
     limits: SqlLimits
-    rule: ToolRule = field(default_factory=lambda: replace(ToolRule(), has_side_effects=False))
+    rule: ToolRule = field(default_factory=lambda: ToolRule(has_side_effects=False))
     error_rules: tuple[ErrorRule, ...] = ()
     _reader: Reader | None = None
     _opening: Lock = field(default_factory=Lock)
@@ -128,13 +131,27 @@ def _ask_sqlite(path: str, sql: str, rows_max: int, seconds_max: float) -> Table
         database.set_progress_handler(lambda: int(time.monotonic() > deadline), STEPS_BETWEEN_LOOKS)
         try:
             answer = database.execute(sql)
-            rows = [tuple(map(_plain, row)) for row in answer.fetchmany(rows_max)]
+            if len(answer.description) > COLUMNS_MAX:
+                raise QueryError(f"more than {COLUMNS_MAX} columns")
+            rows = _within(answer, rows_max)
         except sqlite3.OperationalError as error:
             if str(error) == "interrupted":
                 raise QueryError(f"the query took longer than {seconds_max:g} s") from None
             raise
         columns = tuple(column[0] for column in answer.description)
     return Table(columns, ("",) * len(columns), rows)
+
+
+def _within(answer: Iterable[Row], rows_max: int) -> list[Row]:
+    """The first rows; none after those that are more text than is kept of an answer."""
+    rows: list[Row] = []
+    chars = 0
+    for row in answer:
+        rows.append(tuple(map(_plain, row)))
+        chars += sum(len(value) for value in rows[-1] if isinstance(value, str))
+        if len(rows) == rows_max or chars > ANSWER_BYTES_MAX:
+            break
+    return rows
 
 
 def _authorized(action: int, first: str | None, second: str | None, *_: str | None) -> int:

@@ -11,7 +11,7 @@ import pytest
 from processors.dispatching.errors import Fault, class_of
 from streams.executing.load import load_tools
 from streams.executing.protocol import Answer
-from streams.executing.sql_tool import SqlLimits, SqlTool, sql_tool
+from streams.executing.sql_tool import SqlLimits, SqlTool, _ask_sqlite, sql_tool
 from streams.store import open_client
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
@@ -67,6 +67,22 @@ def test_anything_but_one_select_is_refused(shop, sql) -> None:
     assert isinstance(found, str | Fault), found
     assert asked(shop, "SELECT count(*) FROM orders").content["rows"] == [(500,)]
     assert not Path("/tmp/x").exists()
+
+
+@pytest.mark.parametrize(
+    "sql",
+    ["DELETE FROM orders", "ATTACH DATABASE ':memory:' AS x", "PRAGMA user_version", "SELECT load_extension('x')"],
+)
+def test_sqlite_itself_refuses_what_is_not_reading(addresses, sql) -> None:
+    with pytest.raises(sqlite3.DatabaseError, match="not authorized"):
+        _ask_sqlite(addresses["sqlite"].removeprefix("sqlite://"), sql, 1, 1)
+
+
+def test_an_answer_of_great_values_is_not_read_to_its_end(addresses) -> None:
+    tool = sql_tool("shop", addresses["sqlite"])
+    count = len(asked(tool, "SELECT zeroblob(1000000), id FROM orders").content["rows"])
+    assert count == 1
+    assert asked(tool, f"SELECT {', '.join(['1'] * 101)}") == Fault(kind="sql", text="more than 100 columns")
 
 
 @pytest.mark.parametrize(
