@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from aiohttp import web
 
 from schemas.jsonvalue import JsonObject
+from streams.panel import parameters
 from streams.store import Reader
 from streams.web.filters import Filter, filter_of
 from streams.web.runs import json_of
@@ -53,7 +54,7 @@ class Calls:
 def calls_of(reader: Reader, chosen: Filter, now: datetime) -> Calls:
     """Calls whose state changed in the chosen time."""
     since, until = chosen.times(now)
-    given = {"since": _text(since), "until": _text(until), "tenant": chosen.tenant, "tool": chosen.tool}
+    given = parameters(chosen.tenant, since, until) | {"tool": chosen.tool}
     where = (
         " WHERE e.changed_at >= {since:DateTime64(3, 'UTC')} AND e.changed_at < {until:DateTime64(3, 'UTC')}"
         " AND (e.tenant = {tenant:String} OR {tenant:String} = '') AND (e.tool = {tool:String} OR {tool:String} = '')"
@@ -85,23 +86,18 @@ def _sorted(reader: Reader, where: str, given: JsonObject, ended: list[JsonObjec
     if not counts:
         return Calls(handovers=_read(ended))
     rows = reader.query(
-        f"{_CALLS}{where}{_KEY} ORDER BY now, since DESC, `order` DESC LIMIT {LIST_MAX} BY now", given
+        f"SELECT *, if(now = 'ended', -1, 1) AS way FROM ({_CALLS}{where}{_KEY})"
+        f" ORDER BY now, way * toUnixTimestamp64Milli(since), way * `order` LIMIT {LIST_MAX} BY now",
+        given,
     ).records()
     by_state: dict[str, list[JsonObject]] = {"running": [], "planned": [], "ended": []}
     for row in rows:
         by_state.setdefault(row["now"], []).append(row)
-    return Calls(
-        by_state["running"][::-1], by_state["planned"][::-1], by_state["ended"],
-        counts, _read(ended),
-    )  # fmt: skip
+    return Calls(by_state["running"], by_state["planned"], by_state["ended"], counts, _read(ended))
 
 
 def _read(ended: list[JsonObject]) -> list[JsonObject]:
     return [row | {"record": json_of(row["record"])} for row in ended]
-
-
-def _text(moment: datetime) -> str:
-    return moment.strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
 
 
 async def calls_page(request: web.Request) -> web.Response:

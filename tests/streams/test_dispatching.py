@@ -1,6 +1,7 @@
 """Calls of outputs executed: each once, within bounds, results kept; and the worker between its two topics."""
 
 import asyncio
+import time
 from collections import Counter
 from contextlib import closing
 from dataclasses import replace
@@ -12,7 +13,7 @@ import pytest
 
 from processors.dispatch import plan
 from processors.dispatching.bounds import Bounds
-from schemas.execution import Handover
+from schemas.execution import Execution, Handover
 from schemas.output import Output
 from schemas.token import Meta
 from schemas.toolcall import CallStatus, ToolCall
@@ -21,10 +22,12 @@ from streams.dispatch import Dispatcher, DispatchOptions
 from streams.dispatch_stage import options_of
 from streams.executing.load import load_tools
 from streams.leases import Kept, Terms, leases
+from streams.rows import DEFAULT_TENANT
 from streams.running import prepare, run
 from streams.settings import ConfigError, ServerAwayError, Settings
 from streams.store import Reader
 from streams.trajectories_to_clickhouse import Sink
+from streams.web.calls import calls_of_run
 from tests.streams.flow import consumed, prepared, produce
 
 pytestmark = pytest.mark.engines
@@ -233,6 +236,24 @@ def test_what_is_told_is_one_row_a_call_and_an_end_is_never_taken_back(dispatche
         ("r", "call_0", "ended", "ok"),
     ]  # fmt: skip
     assert ended == [("many", "steps_max", 2)]
+
+
+def test_of_many_calls_to_come_the_next_ones_are_shown_and_of_those_done_the_last(tmp_path: Path) -> None:
+    sink = Sink(f"chdb://{tmp_path}/store")
+    sink.migrate()
+    now_ms = time.time() * 1000
+    sink.write(
+        [
+            Execution(stream_id="s", call_id=f"c{n}", task="r", tool="pay", order=n, state=state, ts=now_ms)
+            for n, state in enumerate(["planned"] * 150 + ["ended"] * 150)
+        ]
+    )
+    with closing(Reader(f"chdb://{tmp_path}/store")) as reader:
+        calls = calls_of_run(reader, {"tenant": DEFAULT_TENANT, "run_id": "r"})
+    sink.close()
+    assert [call["order"] for call in calls.next] == list(range(100))
+    assert [call["order"] for call in calls.done] == list(range(299, 199, -1))
+    assert calls.counts == {"planned": 150, "ended": 150}
 
 
 def test_two_dispatchers_at_once_run_a_call_once(running, tmp_path, monkeypatch) -> None:
