@@ -66,12 +66,15 @@ class _Going:
 
     plan: Plan
     teller: Teller
+    begun: set[str] = field(default_factory=set)
+    """Calls that run, or ran before."""
     given_up: set[str] = field(default_factory=set)
     """Calls that took longer than a step may."""
 
     def left_from(self, call: ToolCall) -> list[ToolCall]:
-        """A call and those that come after it."""
-        return [one.call for wave in self.plan.waves for one in wave if one.call.order >= call.order]
+        """A call and those that come after it, without what was begun."""
+        planned = [one.call for wave in self.plan.waves for one in wave]
+        return [one for one in planned if one.order >= call.order and one.id not in self.begun]
 
 
 @dataclass(slots=True)
@@ -140,6 +143,8 @@ class Dispatcher:
             while taken.word == "busy":
                 await asyncio.sleep(min(taken.wait_ms / 1000 + 0.001, BUSY_S_MAX))
                 taken = await self.leases.take(planned, going.plan, terms)
+            if taken.word != "bound":
+                going.begun.add(planned.call.id)
             result = await self._taken(planned, going, taken)
             await going.teller.ended(planned.call, result, is_again=taken.word == "done")
             return result
@@ -163,9 +168,9 @@ class Dispatcher:
         return await self._finish(planned, going, taken, await self._leased(planned, going, taken))
 
     def _dry(self, planned: Planned) -> ToolResult:
-        wrong = self.tools[planned.call.name or ""].validate(planned.call.arguments or {})
-        if wrong:
-            return wrong_arguments(planned.call, wrong, self.tools[planned.call.name or ""])
+        tool = self.tools[planned.call.name or ""]
+        if wrong := tool.validate(planned.call.arguments or {}):
+            return wrong_arguments(planned.call, wrong, tool)
         return result_of(
             planned.call,
             "not_run",
@@ -199,8 +204,7 @@ class Dispatcher:
         if planned.call.id in going.given_up and result.status == "system_error":  # no strategy had another answer
             over_s = self.options.bounds.step_s_max
             spent = replace(await self.leases.spent(going.plan), step_s=over_s)
-            left = [call for call in going.left_from(planned.call) if call is not planned.call]
-            record = await going.teller.hand_over(self.options.bounds, spent, left)
+            record = await going.teller.hand_over(self.options.bounds, spent, going.left_from(planned.call))
             result = replace(result, content={**(result.content or {}), "handover": record})
         return Kept(encode(result), result.cost_usd or 0.0, over_s, _snapshot(planned, result))
 

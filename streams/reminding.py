@@ -5,13 +5,12 @@ strategies from the registry. A registry that is away takes the strategies with 
 """
 
 import asyncio
-from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 
 from processors.reasoning.reminder import TOKENS_DEFAULT, Done, Remembered, Reminder, Similar, reminder
 from processors.snapshot import Snapshot
-from processors.strategies.strategy import Strategy, strategy_of
+from processors.strategies.strategy import strategy_of
 from processors.strategies.words import in_words
 from schemas.jsonvalue import Json, JsonObject
 from schemas.pattern import PatternKind, PatternState
@@ -89,7 +88,7 @@ def with_strategies(remembered: Remembered, wanted: Wanted, snapshot: Snapshot) 
     known = [(entry.priority, strategy) for entry in entries if (strategy := strategy_of(entry)) is not None]
     chosen = [one for one in known if one[1].trigger.tool in tools or one[1].trigger.tool in wanted.goal]
     chosen.sort(key=lambda one: (one[1].trigger.tool not in wanted.tools, -one[0], one[1].id))
-    return replace(remembered, strategies=_lines(strategy for _, strategy in chosen[:STRATEGIES_MAX]))
+    return replace(remembered, strategies=tuple(in_words(strategy) for _, strategy in chosen[:STRATEGIES_MAX]))
 
 
 def asked_of(wanted: Wanted) -> JsonObject:
@@ -129,7 +128,3 @@ def _of_run(reader: Reader, wanted: Wanted) -> tuple[str, list[Done]]:
         note = result[5][:120] if result and came == "ok" else ""
         done.append(Done(what=f"{name} {arguments}".strip(), status=came, note=note))
     return (str(goals[0][0]) if goals else "", done)
-
-
-def _lines(strategies: Iterable[Strategy]) -> Sequence[str]:
-    return tuple(map(in_words, strategies))

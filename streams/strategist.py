@@ -18,11 +18,11 @@ from processors.strategies.decide import Did, Looked, after, before, wanted_call
 from processors.strategies.match import Filed, StrategyIndex
 from processors.strategies.strategy import ActionKind
 from schemas.toolcall import AppliedStrategy, ToolResult
-from streams.executing.protocol import Answer, Tool, plain
+from streams.executing.protocol import Answer, Tool
 
 Run = Callable[[], Awaitable[ToolResult]]
 Execute = Callable[[Awaitable[Answer | Fault]], Awaitable[Answer | Fault]]
-"""Waits for a tool, not for ever; gives what it raised as a Fault."""
+"""Waits for a tool, not for ever; gives its answer as bounded JSON, and what it raised as a Fault."""
 DidWord = Literal["nothing", "review", "skip", "step", "fallback"]
 _WORDS: dict[Did, DidWord] = {
     Did.NOTHING: "nothing", Did.REVIEW: "review", Did.SKIP: "skip", Did.STEP: "step", Did.FALLBACK: "fallback",
@@ -113,12 +113,12 @@ class Strategist:
             return result
         answer = await self._other(filed, course)
         is_kept = isinstance(answer, Answer) and all_hold(
-            filed.strategy.output_contract, plain(answer.content), self.now() * 1000
+            filed.strategy.output_contract, answer.content, self.now() * 1000
         )
         course.note(filed, did, is_served=True, answer=answer if is_kept else Fault(kind="contract"))
         if not is_kept or not isinstance(answer, Answer):
             return result
-        return replace(result, status="ok", content=plain(answer.content), error=None)
+        return replace(result, status="ok", content=answer.content, error=None)
 
     async def _other(self, filed: Filed, course: _Course) -> Answer | Fault:
         """Make the strategy's own call, if that may be."""
@@ -131,8 +131,7 @@ class Strategist:
             return Fault(kind="not_permitted")
         if wrong := tool.validate(wanted.arguments):
             return Fault(kind="ArgumentError", text=wrong)
-        came = await self.execute(tool.execute(wanted.arguments, f"{planned.execution_id}-{strategy.id}"))
-        return replace(came, content=plain(came.content)) if isinstance(came, Answer) else came
+        return await self.execute(tool.execute(wanted.arguments, f"{planned.execution_id}-{strategy.id}"))
 
     def _may_have_effects(self, filed: Filed, planned: Planned, tool: str) -> bool:
         is_check = filed.strategy.action.kind is ActionKind.PRE_CHECK

@@ -33,9 +33,9 @@ class Fault:
     """What is known of one error."""
 
     kind: str = ""
-    """Name of the exception's class, `http`, `exit`."""
+    """Name of the exception's class, or what the kind of tool gives: errors.toml lists them."""
     code: int | None = None
-    """HTTP status or exit code."""
+    """HTTP status, exit code or JSON-RPC code."""
     text: str = ""
 
 

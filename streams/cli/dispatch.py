@@ -50,7 +50,7 @@ def dispatch(
         "dispatch_parallel_max": parallel_max, "dispatch_cost_usd_max": cost_usd_max,
     }  # fmt: skip
     settings = with_tools(load(), tools, permit, dry_run=dry_run)
-    settings = replace(settings, **{name: value for name, value in bounds.items() if value is not None})  # type: ignore[arg-type]
+    settings = replace(settings, **{name: value for name, value in bounds.items() if value is not None})  # type: ignore[arg-type]  # each option has its setting's type
     prepared = running.prepare(settings, ["dispatch"])
     asyncio.run(_run(settings, prepared))
 

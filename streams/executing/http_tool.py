@@ -4,6 +4,7 @@ The address is the maker's, never the model's: arguments are quoted into the pat
 JSON body; redirects are not followed. The execution id goes along as `Idempotency-Key`.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import quote
@@ -126,7 +127,8 @@ def _resolved(document: JsonObject, parameter: Json) -> JsonObject:
 def _text(value: Json) -> str:
     if isinstance(value, str):
         return value
-    return orjson.dumps(value).decode()
+    # Not orjson: it refuses lone surrogates and integers beyond 64 bits, and this is asked before anything may fail.
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 
 async def _read(response: aiohttp.ClientResponse) -> str:

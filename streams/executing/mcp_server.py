@@ -134,7 +134,8 @@ class McpServer:
 
     async def _call(self, tool: str, arguments: JsonObject, execution_id: str) -> Answer | Fault:
         async def work(client: Client) -> Answer | Fault:
-            return answer_of(await client.call_tool(tool, arguments, meta={EXECUTION_META: execution_id}), tool)  # type: ignore[arg-type]
+            meta: Any = {EXECUTION_META: execution_id}  # the SDK's type has its own key alone; any may stand there
+            return answer_of(await client.call_tool(tool, arguments, meta=meta), tool)
 
         return await self._with_session(work)
 

@@ -5,7 +5,7 @@ has side effects, so that none runs without a permission. Name those that only r
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from processors.dispatching.errors import ErrorRule, Fault
@@ -105,6 +105,4 @@ def _tool(server: "McpServer", listed: JsonObject, choice: McpChoice) -> McpTool
     named = {**listed, "name": f"{choice.prefix}{name}", "annotations": {"readOnlyHint": reads}}
     definition = tool_of(named, listed.get("inputSchema"), f"MCP server {server.name}: {name}")
     told = described(definition, "none" if reads else f"those of {name} on the MCP server {server.name}; not described")
-    return McpTool(
-        server, name, told, compile_tool(told), replace(ToolRule(), has_side_effects=not reads), choice.error_rules
-    )
+    return McpTool(server, name, told, compile_tool(told), ToolRule(has_side_effects=not reads), choice.error_rules)

@@ -9,7 +9,7 @@ import inspect
 import textwrap
 from collections.abc import Callable
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from processors.dispatching.errors import ErrorRule, Fault
 from processors.dispatching.policy import ToolRule
@@ -18,7 +18,7 @@ from processors.tools.definition import ToolFormatError
 from processors.tools.from_python import tools_of_python
 from processors.tools.guidance import guidance, has_side_effects
 from schemas.jsonvalue import Json, JsonObject
-from streams.executing.protocol import Answer, plain, wrong_in
+from streams.executing.protocol import Answer, wrong_in
 
 execution_id_now: ContextVar[str] = ContextVar("execution_id_now", default="")
 """Inside a tool's function: the id of this execution, for systems that take an idempotency key."""
@@ -60,8 +60,7 @@ class PythonTool:
                 found = await asyncio.to_thread(self.function, **arguments)
         except SystemExit as error:  # would end the worker
             return Fault(kind="SystemExit", text=str(error))
-        # Here, because what an object says of itself is the tool's code too, and may raise.
-        return Answer(plain(found.content), found.cost_usd) if isinstance(found, Answer) else Answer(plain(found))
+        return found if isinstance(found, Answer) else Answer(found)
 
 
 def tool(rule: ToolRule | None = None, error_rules: tuple[ErrorRule, ...] = ()) -> Callable[..., PythonTool]:
@@ -74,7 +73,7 @@ def tool(rule: ToolRule | None = None, error_rules: tuple[ErrorRule, ...] = ()) 
         docstring = inspect.getdoc(function) or ""
         has_effects = has_side_effects(docstring)
         definition = _definition(function) | guidance(docstring) | {"annotations": {"readOnlyHint": not has_effects}}
-        own = rule or replace(ToolRule(), has_side_effects=has_effects)
+        own = rule or ToolRule(has_side_effects=has_effects)
         return PythonTool(function, definition, compile_tool(definition), own, error_rules)
 
     return made

@@ -17,11 +17,11 @@ ERROR_CHARS_MAX = 2_000
 
 
 async def outcome(work: Awaitable[Answer | Fault], s_max: float) -> tuple[Answer | Fault, bool]:
-    """What a tool gave, or its exception as a Fault; and whether it was given up because it took longer.
+    """What a tool gave, as bounded JSON, or its exception as a Fault; and whether it was given up as it took longer.
 
     A function in a thread can't be stopped: it may still take effect after it was given up.
     """
-    task = asyncio.ensure_future(work)
+    task = asyncio.create_task(_fit(work))
     try:
         await asyncio.wait({task}, timeout=s_max)
     finally:
@@ -38,14 +38,22 @@ async def outcome(work: Awaitable[Answer | Fault], s_max: float) -> tuple[Answer
     return task.result(), False
 
 
+async def _fit(work: Awaitable[Answer | Fault]) -> Answer | Fault:
+    """Part of the work, because what an object says of itself is the tool's code too, and may raise."""
+    came = await work
+    if isinstance(came, Fault):
+        return came
+    is_cost = came.cost_usd is not None and 0 <= came.cost_usd < math.inf
+    return Answer(plain(came.content), came.cost_usd if is_cost else None)
+
+
 def judged(call: ToolCall, came: Answer | Fault, tool: Tool, own: tuple[ErrorRule, ...] = ()) -> ToolResult:
     """The result of a call that ran: its answer, or whose fault its error is.
 
     own: rules of this dispatcher's operator; they come first, then those of the tool.
     """
     if isinstance(came, Answer):
-        cost = came.cost_usd if came.cost_usd is not None and 0 <= came.cost_usd < math.inf else None
-        return result_of(call, "ok", content=plain(came.content), cost_usd=cost)
+        return result_of(call, "ok", content=came.content, cost_usd=came.cost_usd)
     rule = rule_for(came, (*own, *tool.error_rules), call.name or "")
     found = rule.error if rule else ErrorClass.SYSTEM
     content: JsonObject = {"rule": rule.id if rule else "unknown", "kind": came.kind, "code": came.code}
@@ -76,7 +84,7 @@ def explained(result: ToolResult, call: ToolCall, tools: Mapping[str, Tool]) -> 
 
 def result_of(call: ToolCall, status: str, **more: object) -> ToolResult:
     """A result that is fit for a public topic: without personal data, of bounded size."""
-    return cleaned(ToolResult(stream_id=call.stream_id, call_id=call.id, status=status, **more))  # type: ignore[arg-type]
+    return cleaned(ToolResult(stream_id=call.stream_id, call_id=call.id, status=status, **more))  # type: ignore[arg-type]  # names and types are ToolResult's
 
 
 def cleaned(result: ToolResult) -> ToolResult:

@@ -2,12 +2,12 @@
 
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 
 import orjson
 
 from processors.dispatch import HeldBack, Plan, Planned
 from processors.dispatching.bounds import Bounds, Ending, Spent, handover
-from processors.dispatching.identity import execution_id
 from processors.pii.redact import redact_json
 from schemas.execution import Execution, Handover
 from schemas.jsonvalue import JsonObject
@@ -28,23 +28,27 @@ class Teller:
 
     def __init__(self, plan: Plan, tell: Tell) -> None:
         self._plan, self._tell = plan, tell
+        self._planned: dict[str, Execution] = {}
+        """By call id: arguments are made clean and short once, not at each change."""
         self._is_handed_over = False
 
     async def planned(self) -> None:
         """Each call that may run, in order."""
         for wave in self._plan.waves:
             for one in wave:
-                await self._tell(self._of(one.call, state="planned"))
+                self._planned[one.call.id] = self._of(one.call, one.execution_id)
+                await self._tell(self._planned[one.call.id])
 
     async def running(self, planned: Planned) -> None:
         """A call has its lease."""
-        await self._tell(self._of(planned.call, state="running"))
+        await self._tell(replace(self._planned[planned.call.id], state="running", ts=_now_ms()))
 
     async def ended(self, call: ToolCall, result: ToolResult, *, is_again: bool = False) -> None:
         """A call has its result."""
         await self._tell(
-            self._of(
-                call, state="ended", status=result.status, reason=_reason(result), is_again=is_again,
+            replace(
+                self._planned.get(call.id) or self._of(call), state="ended", ts=_now_ms(),
+                status=result.status, reason=_reason(result), is_again=is_again,
                 error=(result.error or "")[:SUMMARY_CHARS], duration_ms=result.duration_ms, cost_usd=result.cost_usd,
                 strategies=tuple(one.id for one in result.strategies if one.is_served),
             )
@@ -57,7 +61,7 @@ class Teller:
     async def hand_over(self, bounds: Bounds, spent: Spent, left: Sequence[ToolCall]) -> JsonObject:
         """The record that ends the task, told once for each output; as JSON for the results it stands in."""
         plan = self._plan
-        ending = Ending(stream_id=plan.stream_id, task=plan.task, tenant=plan.tenant, ts=time.time() * 1000)
+        ending = Ending(stream_id=plan.stream_id, task=plan.task, tenant=plan.tenant, ts=_now_ms())
         record = handover(ending, bounds, spent, left)
         if not self._is_handed_over:
             self._is_handed_over = True
@@ -65,15 +69,19 @@ class Teller:
         fields: JsonObject = orjson.loads(encode(record))
         return {name: value for name, value in fields.items() if name not in {"schema", "stream_id", "tenant"}}
 
-    def _of(self, call: ToolCall, **more: object) -> Execution:
+    def _of(self, call: ToolCall, execution_id: str = "") -> Execution:
         return Execution(
             stream_id=call.stream_id, call_id=call.id, task=self._plan.task, tenant=self._plan.tenant,
-            tool=call.name or call.requested_name or "", order=call.order, arguments=summary(call),
-            execution_id=execution_id(call), tokens=self._plan.tokens, ts=time.time() * 1000, **more,  # type: ignore[arg-type]
+            tool=call.name or call.requested_name or "", order=call.order, arguments=_summary(call), state="planned",
+            execution_id=execution_id, tokens=self._plan.tokens, ts=_now_ms(),
         )  # fmt: skip
 
 
-def summary(call: ToolCall) -> str:
+def _now_ms() -> float:
+    return time.time() * 1000
+
+
+def _summary(call: ToolCall) -> str:
     """A call's arguments, clean and short."""
     if call.arguments is None:
         return ""

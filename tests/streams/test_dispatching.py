@@ -193,6 +193,13 @@ def test_a_call_that_is_given_up_ends_its_task_with_a_handover(dispatched) -> No
     assert (again[0][0].status, len(effects)) == ("ok", 1)  # a person raised the bound
 
 
+def test_what_was_done_beside_a_call_that_is_given_up_is_not_left(dispatched) -> None:
+    one = output("s", ("sleepy", {}), ("look_up", {"city": "Oslo"}), ("pay", {"amount": 1}))
+    (results,), _ = dispatched(one, options=replace(OPTIONS, bounds=Bounds(step_s_max=0.3)))
+    assert [result.status for result in results] == ["system_error", "ok", "not_run"]
+    assert results[0].content["handover"]["left"] == [{"call_id": "call_2", "name": "pay"}]
+
+
 def test_each_change_of_a_call_is_told_clean_and_with_its_cost(dispatched) -> None:
     one = output(
         "s", ("look_up", {"city": "13800138000"}), ("pay", {"amount": 5}), ("pay", {}), ("nobody", {}),
@@ -215,6 +222,10 @@ def test_each_change_of_a_call_is_told_clean_and_with_its_cost(dispatched) -> No
     assert (paid.cost_usd, paid.tokens, paid.arguments, paid.task) == (0.25, 7, '{"amount":5}', "s")
     assert paid.duration_ms is not None
     assert told[1].arguments == '{"city":"[PHONE_REDACTED]"}'
+    ids = [{event.execution_id for event in told if event.call_id == f"call_{n}"} for n in range(4)]
+    assert [len(one) for one in ids] == [1] * 4
+    assert ids[3] == {""}  # not executed
+    assert told[4].ts < told[5].ts < told[6].ts
 
 
 def test_what_is_told_is_one_row_a_call_and_an_end_is_never_taken_back(dispatched, tmp_path) -> None:

@@ -83,6 +83,17 @@ def test_a_command_gets_its_words_as_they_are_and_no_shell() -> None:
     assert asyncio.run(TOOLS["say"].execute({"what": "a b"}, "x")) == Answer({"text": "a b|"})
 
 
+def test_a_command_sees_three_variables(monkeypatch) -> None:
+    monkeypatch.setenv("SECRET", "x")
+    monkeypatch.setenv("LANG", "C")
+    found = asyncio.run(command("e", ("env",), {"properties": {}}).execute({}, "id1"))
+    assert {line.partition("=")[0] for line in found.content["text"].splitlines()} == {
+        "PATH",
+        "LANG",
+        "HERMES_EXECUTION_ID",
+    }
+
+
 def test_a_command_that_fails_or_writes_much_is_bounded() -> None:
     failing = command("f", ("ls", "{path}"), {"properties": {"path": {"type": "string"}}})
     found = asyncio.run(failing.execute({"path": "/no/such/place"}, "x"))
@@ -133,6 +144,16 @@ def test_whatever_a_function_does_is_a_fault_of_it() -> None:
     assert asyncio.run(outcome(leave.execute({}, "x"), 5)) == (Fault(kind="SystemExit", text="bye"), False)
 
 
+@pytest.mark.parametrize(
+    ("said", "kept"), [(0.5, 0.5), (0, 0), (None, None), (-1.0, None), (float("nan"), None), (float("inf"), None)]
+)
+def test_an_answer_is_json_and_its_cost_is_an_amount_or_unknown(said, kept) -> None:
+    async def work() -> Answer:
+        return Answer({1: {2}}, said)
+
+    assert asyncio.run(outcome(work(), 5))[0] == Answer({"1": "{2}"}, kept)
+
+
 @pytest.mark.parametrize("words", [(), ("{what}",), ("echo",)])
 def test_a_command_that_a_model_could_choose_is_refused(words) -> None:
     with pytest.raises(ToolFormatError):
@@ -156,7 +177,9 @@ DOCUMENT = {
     "paths": {
         "/items/{id}": {
             "parameters": [{"$ref": "#/components/parameters/id"}],
-            "get": {"operationId": "get_item", "parameters": [{"name": "q", "in": "query", "schema": {"type": "integer"}}]},
+            "get": {"operationId": "get_item", "parameters": [
+                {"name": "q", "in": "query", "schema": {"type": "integer"}}, {"name": "X-Of", "in": "header", "schema": {}},
+            ]},
             "post": {
                 "operationId": "set_item",
                 "requestBody": {"required": True, "content": {"application/json": {"schema": {
@@ -175,6 +198,8 @@ def test_operations_of_an_openapi_document_are_requests() -> None:
         seen.append((request.method, request.raw_path, request.headers["Idempotency-Key"], await request.text()))
         if request.query.get("q") == "4":
             return web.Response(status=403, text="country not supported")
+        if request.query.get("q") == "5":
+            raise web.HTTPFound("/v1/items/elsewhere")
         return web.json_response({"ok": True})
 
     async def main() -> list:
@@ -188,10 +213,12 @@ def test_operations_of_an_openapi_document_are_requests() -> None:
         get, post = http_tools(DOCUMENT, f"http://127.0.0.1:{port}/v1/", {"Idempotency-Key": "mine"})
         assert (get.rule.has_side_effects, post.rule.has_side_effects) == (False, True)
         assert get.validate({"id": ".."}) == "id: not a part of a path"
+        assert get.validate({"id": "a", "X-Of": "a\r\nb"}) == "X-Of: not the value of a header"
+        assert get.validate({"id": "a", "X-Of": 2**70}) is None  # a server may take it
         assert "size" in post.validate({"id": "a"})
         found = [
             await get.execute({"id": "../a?b", "q": 3}, "e"), await get.execute({"id": "a", "q": 4}, "e"),
-            await post.execute({"id": "a", "size": 1}, "e"),
+            await post.execute({"id": "a", "size": 1}, "e"), await get.execute({"id": "a", "q": 5}, "e"),
         ]  # fmt: skip
         await runner.cleanup()
         return found
@@ -199,8 +226,9 @@ def test_operations_of_an_openapi_document_are_requests() -> None:
     found = asyncio.run(main())
     assert found == [
         Answer({"ok": True}), Fault(kind="http", code=403, text="country not supported"), Answer({"ok": True}),
+        Fault(kind="http", code=302, text="302: Found"),
     ]  # fmt: skip
     assert seen == [
         ("GET", "/v1/items/..%2Fa%3Fb?q=3", "mine", ""), ("GET", "/v1/items/a?q=4", "mine", ""),
-        ("POST", "/v1/items/a", "mine", '{"size":1}'),
+        ("POST", "/v1/items/a", "mine", '{"size":1}'), ("GET", "/v1/items/a?q=5", "mine", ""),
     ]  # fmt: skip
