@@ -15,10 +15,12 @@ import pytest
 from processors.catalog import catalog_of, load_formats
 from processors.knowledge import shipped_knowledge
 from processors.learn import Learner
-from processors.learning.induce import induce
+from processors.learning.frames import Frame
+from processors.learning.induce import Induced, induce
 from processors.learning.rehearse import Rehearsal
 from processors.learning.sample import sample
-from processors.learning.shadowing import literals_of
+from processors.learning.shadowing import literals_of, shadowed
+from processors.learning.shape import Reader, Shape
 from processors.pipeline import run
 from schemas.token import Meta
 from tests.notations import WORDS_EN, drawn, dumps, sentence, tools_of
@@ -351,3 +353,14 @@ STYLES = {
 @pytest.mark.parametrize("style", STYLES)
 def test_a_house_style_of_documents_becomes_no_format(style) -> None:
     assert accepted(pool(STYLES[style])) == []
+
+
+@pytest.mark.parametrize(
+    ("opener", "literal"), [("<tool", "<tool"), ("⟦<tool>", "<tool"), ("<tool", "<tool_call>"), ("<toolbox>", "")]
+)
+def test_an_opener_stands_in_for_a_marker_unless_it_is_a_longer_word(opener: str, literal: str) -> None:
+    shape = Shape(open=opener, reader=Reader.OBJECT)
+    induced = Induced(
+        shape=shape, thought=None, frame=Frame(), valid=frozenset(), invalid=frozenset(), runner_up=None, trace=()
+    )
+    assert shadowed(induced, frozenset({literal or "<tool"})) == literal

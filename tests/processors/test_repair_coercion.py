@@ -230,3 +230,14 @@ def test_an_open_schema_keeps_a_key_that_might_be_a_synonym() -> None:
     )
     assert check({"event": "a", "message": "b"}, schema).arguments == {"event": "a", "message": "b"}
     assert check({"event_name": "a", "message": "b"}, schema).arguments == {"event": "a", "message": "b"}
+
+
+@pytest.mark.parametrize("written", [1, True])
+def test_one_and_true_are_two_members_of_an_enum(written: Json) -> None:
+    properties = {"mode": {"enum": [1, True, "auto"]}}
+    schema = compile_tool(
+        {"function": {"name": "set_mode", "parameters": {"type": "object", "properties": properties}}}
+    )
+    got = check({"mode": written}, schema).arguments
+    assert got is not None
+    assert got["mode"] is written

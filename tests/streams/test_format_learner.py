@@ -153,3 +153,11 @@ def test_pinned_format_is_left_alone() -> None:
     serve(held, map(misread, served), time.time() * 1000)
     serve(held, served[:1], time.time() * 1000 + 200 * DAY_MS)
     assert held.snapshot.get(PatternKind.FORMAT, entry.id).state is PatternState.ACTIVE
+
+
+def test_an_output_that_comes_again_revised_is_not_counted_again() -> None:
+    held = learned(Approval.AUTO, 40)
+    (entry,) = held.snapshot.formats
+    served = [output for output in outputs(held, 31, 30) if output.format.id == entry.id]
+    serve(held, (replace(misread(output), rev=1) for output in served), time.time() * 1000)
+    assert held.snapshot.get(PatternKind.FORMAT, entry.id).state is PatternState.ACTIVE
