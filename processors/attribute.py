@@ -106,13 +106,13 @@ def attributed(
             Evidence(step="input", data={"arguments": _clean(seen.arguments)}),
             Evidence(step="error", data=_error(seen)),
             Evidence(step="health", data=health(seen, around)),
-            Evidence(step="signs", data={one.sign: _text(one.because) for one in context}),
+            Evidence(step="signs", data={one.sign: clean_text(one.because) for one in context}),
             Evidence(
                 step="cause",
                 data={
                     "path": list(found.path),
-                    "because": {sign: _text(reasons[sign]) for sign in found.because},
-                    "against": {sign: _text(reasons[sign]) for sign in found.against},
+                    "because": {sign: clean_text(reasons[sign]) for sign in found.because},
+                    "against": {sign: clean_text(reasons[sign]) for sign in found.against},
                 },
             ),
         ),
@@ -135,10 +135,10 @@ def _said(conditions: Mapping[str, bool]) -> str:
 
 def _error(seen: Seen) -> dict[str, Json]:
     fault = seen.fault
-    return {"status": seen.status, "kind": fault.kind, "code": fault.code, "text": _text(fault.text)}
+    return {"status": seen.status, "kind": fault.kind, "code": fault.code, "text": clean_text(fault.text)}
 
 
-def _text(text: str) -> str:
+def clean_text(text: str) -> str:
     """A bounded text without personal data."""
     return redact(text[:TEXT_CHARS_MAX].encode("utf-8", "replace").decode()).text
 

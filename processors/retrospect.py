@@ -12,13 +12,13 @@ from typing import Literal
 
 import orjson
 
-from processors.attribute import attributed
+from processors.attribute import attributed, clean_text
 from processors.attribution.causes import Cause, CauseTree, shipped_tree
 from processors.attribution.context import Alert, Surroundings, Terms, looks_same
 from processors.attribution.seen import Window
 from processors.dispatching.policy import ToolRule
 from processors.learning.lifecycle import Approval
-from processors.pii.redact import redact, redact_json
+from processors.pii.redact import redact_json
 from processors.retrospection.cases import seen_of
 from processors.retrospection.contract import Contract, upstreams
 from processors.retrospection.deviation import Deviation, DeviationKind, located
@@ -34,7 +34,6 @@ from schemas.retrospection import Retrospection
 
 OTHERS_MAX = 2_000
 """Good calls of other tools that a strategy is tried on."""
-ERROR_CHARS_MAX = 500
 CHAIN_SHOWN_MAX = 30
 SAMPLES_MAX = 20
 """Cases that an entry keeps as its samples, of each kind."""
@@ -88,7 +87,8 @@ def retrospect(question: Question, memory: Memory, approval: Approval = Approval
     cause = _cause(deviation, attribution)
     trace = [
         Evidence(
-            step="trigger", data={"trigger": question.trigger, "why": question.why[:500], "call": question.case_id}
+            step="trigger",
+            data={"trigger": question.trigger, "why": clean_text(question.why), "call": question.case_id},
         ),
         Evidence(step="chain", data={"calls": [_shown(one) for one in memory.chain[-CHAIN_SHOWN_MAX:]]}),
         Evidence(step="deviation", data={"kind": deviation.kind.value, "call": case.id, **deviation.detail}),
@@ -233,8 +233,4 @@ def _entry(
 def _shown(case: Case) -> JsonObject:
     arguments = redact_json(case.arguments)[0]
     shown = {"call": case.id, "tool": case.tool, "arguments": arguments, "status": case.status}
-    return (
-        {**shown, "error": redact(case.error[:ERROR_CHARS_MAX].encode("utf-8", "replace").decode()).text}
-        if case.error
-        else shown
-    )
+    return {**shown, "error": clean_text(case.error)} if case.error else shown

@@ -49,6 +49,12 @@ class Contract(BaseModel):
     lists: tuple[LookedUp, ...] = ()
 
 
+class _File(BaseModel):
+    """What a file of contracts holds."""
+
+    contract: tuple[Contract, ...] = ()
+
+
 class ContractError(ValueError):
     """A text that holds no contracts; the message says where."""
 
@@ -56,7 +62,7 @@ class ContractError(ValueError):
 def read_contracts(text: str) -> dict[str, Contract]:
     """TOML with `[[contract]]` → contracts by tool; raises ContractError."""
     try:
-        found = [Contract.model_validate(entry) for entry in tomllib.loads(text).get("contract", [])]
+        found = _File.model_validate(tomllib.loads(text)).contract
     except tomllib.TOMLDecodeError as error:
         raise ContractError(str(error)) from None
     except ValidationError as error:

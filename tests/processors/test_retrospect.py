@@ -19,6 +19,7 @@ from processors.strategies.strategy import strategy_of
 from schemas.pattern import PatternState
 from schemas.toolcall import AppliedStrategy, ToolResult
 from schemas.trajectory import Step
+from schemas.wire import decode, encode
 
 NOW = 1_700_000_000_000.0
 DAY_MS = 86_400_000.0
@@ -177,6 +178,17 @@ def test_a_dependency_that_is_down_falls_back_on_what_the_contract_names() -> No
     assert strategy.action.call.arguments == {"order": "$order"}
 
 
+def test_what_a_person_gives_as_the_reason_is_kept_clean_and_can_be_written() -> None:
+    failed = case(5_000, status="business_failure", arguments=VIP)
+    memory = Memory(chain=(failed,), cases=[*GOOD, failed], contracts=CONTRACTS, rules=RULES)
+    found = retrospect(Question(case_id=failed.id, trigger="explicit", why="mail@example.com asked \ud800"), memory)
+    assert found is not None
+    why = found.retrospection.evidence_trace[0].data["why"]
+    assert "mail@example.com" not in why
+    assert "asked" in why
+    assert decode(encode(found.retrospection)) == found.retrospection
+
+
 def test_what_is_in_order_or_not_in_the_chain_is_not_looked_back_at() -> None:
     fine = case(1)
     assert look_back(fine, GOOD) is None
@@ -254,7 +266,8 @@ def test_contracts_that_do_not_hold_are_refused_with_their_place() -> None:
     assert upstreams(CONTRACTS) == {"refund": "bank"}
     for text, why in (
         ("[[contract]]\n", "tool: Field required"),
-        ("tool = [", ""),
+        ("tool = [", "at end of document"),
+        ("contract = 1", "contract: Input should be"),
         ('[[contract]]\ntool = "a"\nmore = 1', "more"),
     ):
         with pytest.raises(ContractError, match=why):
