@@ -69,17 +69,20 @@ class Attributor:
         while self._waiting:
             yield self._judged(self._waiting.popleft())
 
+    def history_of(self, tool: str) -> Mapping[str, int]:
+        """How often each cause was that of a defect of a tool."""
+        return self._history.get(tool, {})
+
     def _judged(self, seen: Seen) -> Attribution:
-        found = attributed(seen, replace(self._around, alerts=tuple(self._alerts)), self._tree, self._history_of(seen))
+        found = attributed(
+            seen, replace(self._around, alerts=tuple(self._alerts)), self._tree, self.history_of(seen.tool)
+        )
         counts = self._history.setdefault(seen.tool, {})
         counts[found.cause] = counts.get(found.cause, 0) + found.is_defect
         self._history.move_to_end(seen.tool)
         if len(self._history) > HISTORY_TOOLS_MAX:
             self._history.popitem(last=False)
         return found
-
-    def _history_of(self, seen: Seen) -> Mapping[str, int]:
-        return self._history.get(seen.tool, {})
 
 
 def attributed(

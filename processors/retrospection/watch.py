@@ -57,7 +57,6 @@ class Watch:
         self._alerts: deque[Alert] = deque(maxlen=1_000)
         self._asked: OrderedDict[tuple[str, str], float] = OrderedDict()
         self._needed: dict[str, deque[float]] = {}
-        self._causes: dict[str, dict[str, int]] = {}
 
     def step(self, step: Step) -> Iterator[Attribution | Question]:
         """Take a step of a stream."""
@@ -101,7 +100,7 @@ class Watch:
         return Memory(
             chain=self._book.chain(case.run_id), cases=every, contracts=self._surveyed.contracts,
             rules=self._surveyed.rules, alerts=tuple(self._alerts), terms=self._surveyed.terms,
-            history=self._causes.get(case.tool, {}),
+            history=self._attributor.history_of(case.tool),
         )  # fmt: skip
 
     def _took(self, case: Case) -> Iterator[Attribution | Question]:
@@ -124,8 +123,6 @@ class Watch:
 
     def _attributed(self, found: Attribution) -> Iterator[Attribution | Question]:
         yield found
-        counts = self._causes.setdefault(found.tool, {})
-        counts[found.cause] = counts.get(found.cause, 0) + found.is_defect
         case = self._by_id.get(f"{found.stream_id}/{found.call_id}")
         contract = self._surveyed.contracts.get(found.tool)
         if case is None or not (found.is_defect or (contract is not None and contract.after_failure)):
